@@ -120,6 +120,8 @@ import type {
   SkillLookupInput,
   SkillMatches,
   SkillMatchInput,
+  SkillMerge,
+  SkillMergeEffects,
   SkillRequest,
   SkillRequestInput,
   SkillRequestList,
@@ -315,6 +317,12 @@ export interface CatalogueBrowseCatalogueSkillsQuery {
   page?: number | undefined
   /** Maximum number of items on the page. */
   limit?: number | undefined
+}
+
+/** Query parameters of `getSkillMergeEffects`. */
+export interface CatalogueGetSkillMergeEffectsQuery {
+  /** ID of the skill that survives. */
+  into: string
 }
 
 /** Query parameters of `listCredentials`. */
@@ -1027,6 +1035,43 @@ export class CatalogueResource {
   changeSkill(skillId: string, body: SkillChange, options?: CallOptions): Promise<EditableSkill> {
     return this.#transport.send(
       { method: 'PATCH', path: `/api/admin/skills/${pathSegment('skillId', skillId)}`, auth: 'adminKey', body },
+      options,
+    )
+  }
+
+  /**
+   * Get the effects of merging a skill.
+   * Returns the effects of merging the skill into another one, without merging them.
+   */
+  getSkillMergeEffects(
+    skillId: string,
+    query: CatalogueGetSkillMergeEffectsQuery,
+    options?: CallOptions,
+  ): Promise<SkillMergeEffects> {
+    return this.#transport.send(
+      { method: 'GET', path: `/api/admin/skills/${pathSegment('skillId', skillId)}/merge`, auth: 'adminKey', query },
+      options,
+    )
+  }
+
+  /**
+   * Merge a skill into another one.
+   * The ID of the merged skill stays valid and means the surviving skill, which gets its name and aliases as aliases. Records keep the ID that they were created with. The merge can be undone. Returns the surviving skill. Fails with 409 if one of the skills has already been merged.
+   */
+  mergeSkill(skillId: string, body: SkillMerge, options?: CallOptions): Promise<EditableSkill> {
+    return this.#transport.send(
+      { method: 'POST', path: `/api/admin/skills/${pathSegment('skillId', skillId)}/merge`, auth: 'adminKey', body },
+      options,
+    )
+  }
+
+  /**
+   * Undo the merge of a skill.
+   * Makes a merged skill a skill of its own again. Returns the skill. Fails with 409 if it is not merged.
+   */
+  undoSkillMerge(skillId: string, options?: CallOptions): Promise<EditableSkill> {
+    return this.#transport.send(
+      { method: 'POST', path: `/api/admin/skills/${pathSegment('skillId', skillId)}/undo-merge`, auth: 'adminKey' },
       options,
     )
   }

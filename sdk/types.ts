@@ -1032,6 +1032,31 @@ export interface EditableSkill {
     /** True if the source determines the description and the sub-skill. */
     owner: boolean
   }[]
+  /** The skill into which this skill was merged, or null. Its ID stays valid and means that skill. */
+  merged_into: {
+    /** ID of the skill. */
+    skill_id: string
+    /** Name of the skill. */
+    name: string
+    merged_at: string
+  } | null
+  /** Skills that were merged into this one, directly or through others. */
+  merged_skills: {
+    /** ID of the skill. */
+    skill_id: string
+    /** Name of the skill. */
+    name: string
+    /** Names that mean this skill because of the merge. */
+    aliases: string[]
+    /** The skill that was chosen for the merge. */
+    into: {
+      /** ID of the skill. */
+      skill_id: string
+      /** Name of the skill. */
+      name: string
+    }
+    merged_at: string
+  }[]
   /** Number of the version. Send it with a change of the skill. */
   revision: number
   /** Time of the last change of the record: ISO 8601, UTC. */
@@ -3079,6 +3104,8 @@ export interface Skill {
   master_skill: MasterSkillName
   /** True if the skill can be measured: the built-in bank or the bank of your organisation has at least 12 active questions about it, or an AI writer is configured. The operator can switch the built-in bank and the AI writer off for a skill. */
   verifiable: boolean
+  /** IDs of skills that were merged into this one. They stay valid and mean this skill. Absent if there are none. */
+  merged_skill_ids?: string[]
 }
 
 /** The last submitted attempt at the skill in this session. Absent without one. */
@@ -3221,6 +3248,49 @@ export interface SkillMention {
   text: string
 }
 
+export interface SkillMerge {
+  /** ID of the skill that survives. */
+  into: string
+}
+
+export interface SkillMergeEffects {
+  skill: {
+    /** ID of the skill. */
+    skill_id: string
+    /** Name of the skill. */
+    name: string
+  }
+  into: {
+    /** ID of the skill. */
+    skill_id: string
+    /** Name of the skill. */
+    name: string
+  }
+  /** Names that become aliases of the surviving skill. */
+  new_aliases: string[]
+  /** Skills that were merged into the skill earlier. Their IDs mean the surviving skill, too. */
+  earlier_merged_skill_ids: string[]
+  /** Number of mandates with the skill that are not archived. They keep its ID. */
+  mandates: number
+  /** Number of verification sessions with the skill. They keep its ID. */
+  sessions: number
+  /** Number of selections in the public catalogue. They keep its ID. */
+  selected_skills: number
+  /** Number of questions of organisations about the skill. They become questions about the surviving skill. */
+  own_questions: number
+  /** True if the built-in bank has questions about the skill. They become questions about the surviving skill. */
+  built_in_questions: boolean
+}
+
+export interface SkillMergeEffectsResponse {
+  /** Always `true` in a response to a successful request. */
+  success: true
+  /** A short message for developers. It can change; do not parse it. */
+  message: string
+  /** The result of the request. */
+  data: SkillMergeEffects
+}
+
 export interface SkillOutcome {
   /** ID of the skill. */
   skillId: string
@@ -3324,6 +3394,8 @@ export interface SkillSearchResult {
   master_skill: MasterSkillName
   /** True if the skill can be measured: the built-in bank or the bank of your organisation has at least 12 active questions about it, or an AI writer is configured. The operator can switch the built-in bank and the AI writer off for a skill. */
   verifiable: boolean
+  /** IDs of skills that were merged into this one. They stay valid and mean this skill. Absent if there are none. */
+  merged_skill_ids?: string[]
   /** Quality of the match, from 0 to 1. */
   score: number
 }

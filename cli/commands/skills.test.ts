@@ -74,3 +74,33 @@ test('skill requests can be listed, approved and rejected while a server runs', 
   const [rejectedRequest] = await json('skills', 'requests', '--status', 'rejected')
   assert.deepEqual([rejectedRequest.request_id, rejectedRequest.rejection_reason], [toReject.request_id, 'Not a skill'])
 })
+
+test('a skill can be merged into another one while a server runs, and the merge can be undone', async (t) => {
+  const { serve, json, cli } = await createDeployment(t)
+  const server = await serve()
+  const org = await json('org', 'create', '--name', 'Acme Staffing')
+  const key = await json('key', 'create', '--org', org.org_id, '--mode', 'live')
+  const client = new AttestryClient({ baseUrl: server.url, keyId: key.key_id, secret: key.secret })
+  const meaningOf = async (id: string) => (await client.request<any>('GET', `/skills/${id}`)).body.data.skill_id
+
+  assert.match((await cli('skills', 'merge', 'sk_1002')).stderr, /required option '--into <skill>'/)
+  assert.match(
+    (await cli('skills', 'merge', 'sk_1002', '--into', '1001')).stderr,
+    /Expected a skill ID such as sk_1001/,
+  )
+  assert.match((await cli('skills', 'merge', 'sk_1002', '--into', 'sk_1002')).stderr, /cannot be merged into itself/)
+  const effects = await json('skills', 'merge', 'sk_1002', '--into', 'sk_1001', '--dry-run')
+  assert.deepEqual([effects.merged, effects.into.name, effects.mandates], [false, 'Bricklaying', 0])
+  assert.equal(await meaningOf('sk_1002'), 'sk_1002')
+
+  const merged = await cli('skills', 'merge', 'sk_1002', '--into', 'sk_1001')
+  assert.match(merged.stdout, /Merged .* \(sk_1002\) into Bricklaying \(sk_1001\)\./)
+  assert.match(merged.stdout, /attestry skills undo-merge sk_1002/)
+  // The server loads the change without a restart.
+  await until(async () => (await meaningOf('sk_1002')) === 'sk_1001')
+  const again = await cli('skills', 'merge', 'sk_1002', '--into', 'sk_1003')
+  assert.equal(again.code, 1)
+  assert.match(again.stderr, /sk_1002 has already been merged into sk_1001/)
+  assert.match((await cli('skills', 'undo-merge', 'sk_1002')).stdout, /is a skill of its own again/)
+  await until(async () => (await meaningOf('sk_1002')) === 'sk_1002')
+})

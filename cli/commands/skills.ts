@@ -1,5 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { skillId, skillNumber, subSkillNumber } from '../../server/catalogue/ids.ts'
+import { describeMergeEffects } from '../../server/catalogue/skill-browser.ts'
+import { mergeSkill, undoMerge } from '../../server/catalogue/skill-merges.ts'
 import {
   approveRequest,
   approveRequestAs,
@@ -26,7 +28,9 @@ interface ApproveOptions {
 
 export function skillsCommand(): Command {
   const skills = new Command('skills')
-    .description('Manage the skill catalogue: import taxonomies, and decide on skill requests from partners')
+    .description(
+      'Manage the skill catalogue: import taxonomies, merge skills, and decide on skill requests from partners',
+    )
     .addHelpText(...examples('skills import --format esco ./esco', 'skills requests'))
   skills.addCommand(importCommand())
 
@@ -137,7 +141,65 @@ export function skillsCommand(): Command {
       print(command, requestRecord(rejectedRequest), () => `Rejected ${id} (${rejectedRequest.name}).`)
     })
 
+  skills
+    .command('merge')
+    .description('Merge a skill into another one, whose ID and name survive (takes effect immediately)')
+    .argument('<skill>', 'skill to merge, sk_…', parseSkill)
+    .requiredOption('--into <skill>', 'skill that survives, sk_…', parseSkill)
+    .option('--dry-run', 'show the effects without merging')
+    .addHelpText(...examples('skills merge sk_1002 --into sk_1001 --dry-run', 'skills merge sk_1002 --into sk_1001'))
+    .action(async (number: number, { into, dryRun }: { into: number; dryRun?: boolean }, command: Command) => {
+      const effects = await withStore(({ db, clock }) =>
+        db.transaction(async (tx) => {
+          const effects = await describeMergeEffects(tx, skillId(number), skillId(into))
+          if (dryRun) return effects
+          const names = await mergeSkill(tx, clock, number, into)
+          await recordCliChange(tx, clock, {
+            action: 'skill.merge',
+            subject: skillId(number),
+            details: { into: skillId(into), ...names },
+          })
+          return effects
+        }),
+      )
+      print(command, { merged: !dryRun, ...effects }, () => formatMerge(effects, dryRun ?? false))
+    })
+
+  skills
+    .command('undo-merge')
+    .description('Make a merged skill a skill of its own again (takes effect immediately)')
+    .argument('<skill>', 'merged skill, sk_…', parseSkill)
+    .addHelpText(...examples('skills undo-merge sk_1002'))
+    .action(async (number: number, _options: unknown, command: Command) => {
+      const id = skillId(number)
+      const details = await withStore(({ db, clock }) =>
+        db.transaction(async (tx) => {
+          const details = await undoMerge(tx, clock, number)
+          await recordCliChange(tx, clock, { action: 'skill.undo_merge', subject: id, details })
+          return details
+        }),
+      )
+      print(
+        command,
+        { skill_id: id, ...details },
+        () => `${details.name} (${id}) is a skill of its own again. It was merged into ${details.into_name}.`,
+      )
+    })
+
   return skills
+}
+
+function formatMerge(effects: Awaited<ReturnType<typeof describeMergeEffects>>, isDryRun: boolean): string {
+  const { skill, into, new_aliases: aliases, earlier_merged_skill_ids: earlier } = effects
+  const questions = `${effects.own_questions}${effects.built_in_questions ? ', and those of the built-in bank' : ''}`
+  return [
+    `${isDryRun ? 'Would merge' : 'Merged'} ${skill.name} (${skill.skill_id}) into ${into.name} (${into.skill_id}).`,
+    `  IDs that mean ${into.skill_id}:   ${[skill.skill_id, ...earlier].join(', ')}`,
+    `  New aliases:               ${aliases.length > 0 ? aliases.join(', ') : 'none'}`,
+    `  Questions of organisations: ${questions}`,
+    `  Records that keep their ID: ${effects.mandates} mandates, ${effects.sessions} verifications, ${effects.selected_skills} selections`,
+    isDryRun ? 'Nothing was changed.' : `Undo it with: attestry skills undo-merge ${skill.skill_id}`,
+  ].join('\n')
 }
 
 /** Returns a hint if the requested name is an alias of an existing skill. */

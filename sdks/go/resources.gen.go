@@ -1405,6 +1405,82 @@ func (r *CatalogueResource) ChangeSkill(ctx context.Context, skillID string, bod
 	return &response.Data, nil
 }
 
+// CatalogueGetSkillMergeEffectsParams are the query parameters of CatalogueResource.GetSkillMergeEffects.
+type CatalogueGetSkillMergeEffectsParams struct {
+	// ID of the skill that survives.
+	Into string
+}
+
+func (p *CatalogueGetSkillMergeEffectsParams) values() url.Values {
+	query := url.Values{}
+	if p == nil {
+		return query
+	}
+	query.Set("into", p.Into)
+	return query
+}
+
+// GetSkillMergeEffects: get the effects of merging a skill.
+//
+// Returns the effects of merging the skill into another one, without merging them.
+func (r *CatalogueResource) GetSkillMergeEffects(ctx context.Context, skillID string, params *CatalogueGetSkillMergeEffectsParams, options ...RequestOption) (*SkillMergeEffects, error) {
+	call := operation{
+		method:         "GET",
+		path:           "/api/admin/skills/{skill_id}/merge",
+		pathParameters: []pathParameter{{"skill_id", skillID}},
+		query:          params.values(),
+		authentication: authAdmin,
+	}
+	var response struct {
+		Data SkillMergeEffects `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
+// MergeSkill: merge a skill into another one.
+//
+// The ID of the merged skill stays valid and means the surviving skill, which gets its name and aliases as aliases.
+// Records keep the ID that they were created with. The merge can be undone. Returns the surviving skill. Fails with
+// 409 if one of the skills has already been merged.
+func (r *CatalogueResource) MergeSkill(ctx context.Context, skillID string, body SkillMerge, options ...RequestOption) (*EditableSkill, error) {
+	call := operation{
+		method:         "POST",
+		path:           "/api/admin/skills/{skill_id}/merge",
+		pathParameters: []pathParameter{{"skill_id", skillID}},
+		body:           body,
+		authentication: authAdmin,
+	}
+	var response struct {
+		Data EditableSkill `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
+// UndoSkillMerge: undo the merge of a skill.
+//
+// Makes a merged skill a skill of its own again. Returns the skill. Fails with 409 if it is not merged.
+func (r *CatalogueResource) UndoSkillMerge(ctx context.Context, skillID string, options ...RequestOption) (*EditableSkill, error) {
+	call := operation{
+		method:         "POST",
+		path:           "/api/admin/skills/{skill_id}/undo-merge",
+		pathParameters: []pathParameter{{"skill_id", skillID}},
+		authentication: authAdmin,
+	}
+	var response struct {
+		Data EditableSkill `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
 // CountriesResource: Values for forms: places, countries, employment types and shifts.
 type CountriesResource struct {
 	client *Client

@@ -1803,10 +1803,44 @@ type EditableSkill struct {
 	OrganisationsWithQuestions int64 `json:"organisations_with_questions"`
 	// The rows of taxonomies that describe the skill.
 	Sources []EditableSkillSource `json:"sources"`
+	// The skill into which this skill was merged, or null. Its ID stays valid and means that skill.
+	MergedInto *EditableSkillMergedInto `json:"merged_into"`
+	// Skills that were merged into this one, directly or through others.
+	MergedSkills []EditableSkillMergedSkill `json:"merged_skills"`
 	// Number of the version. Send it with a change of the skill.
 	Revision int64 `json:"revision"`
 	// Time of the last change of the record: ISO 8601, UTC.
 	UpdatedAt string `json:"updated_at"`
+}
+
+// EditableSkillMergedInto is an object of the API.
+type EditableSkillMergedInto struct {
+	// ID of the skill.
+	SkillID string `json:"skill_id"`
+	// Name of the skill.
+	Name     string `json:"name"`
+	MergedAt string `json:"merged_at"`
+}
+
+// EditableSkillMergedSkill is an object of the API.
+type EditableSkillMergedSkill struct {
+	// ID of the skill.
+	SkillID string `json:"skill_id"`
+	// Name of the skill.
+	Name string `json:"name"`
+	// Names that mean this skill because of the merge.
+	Aliases []string `json:"aliases"`
+	// The skill that was chosen for the merge.
+	Into     EditableSkillMergedSkillInto `json:"into"`
+	MergedAt string                       `json:"merged_at"`
+}
+
+// EditableSkillMergedSkillInto: The skill that was chosen for the merge.
+type EditableSkillMergedSkillInto struct {
+	// ID of the skill.
+	SkillID string `json:"skill_id"`
+	// Name of the skill.
+	Name string `json:"name"`
 }
 
 // EditableSkillSource is an object of the API.
@@ -3534,6 +3568,8 @@ type Skill struct {
 	// questions about it, or an AI writer is configured. The operator can switch the built-in bank and the AI writer off
 	// for a skill.
 	Verifiable bool `json:"verifiable"`
+	// IDs of skills that were merged into this one. They stay valid and mean this skill. Absent if there are none.
+	MergedSkillIDs []string `json:"merged_skill_ids,omitempty"`
 }
 
 // SkillAssessment: The last submitted attempt at the skill in this session. Absent without one.
@@ -3656,6 +3692,48 @@ type SkillMention struct {
 	Text string `json:"text"`
 }
 
+// SkillMerge is an object of the API.
+type SkillMerge struct {
+	// ID of the skill that survives.
+	Into string `json:"into"`
+}
+
+// SkillMergeEffects is an object of the API.
+type SkillMergeEffects struct {
+	Skill SkillMergeEffectsSkill `json:"skill"`
+	Into  SkillMergeEffectsInto  `json:"into"`
+	// Names that become aliases of the surviving skill.
+	NewAliases []string `json:"new_aliases"`
+	// Skills that were merged into the skill earlier. Their IDs mean the surviving skill, too.
+	EarlierMergedSkillIDs []string `json:"earlier_merged_skill_ids"`
+	// Number of mandates with the skill that are not archived. They keep its ID.
+	Mandates int64 `json:"mandates"`
+	// Number of verification sessions with the skill. They keep its ID.
+	Sessions int64 `json:"sessions"`
+	// Number of selections in the public catalogue. They keep its ID.
+	SelectedSkills int64 `json:"selected_skills"`
+	// Number of questions of organisations about the skill. They become questions about the surviving skill.
+	OwnQuestions int64 `json:"own_questions"`
+	// True if the built-in bank has questions about the skill. They become questions about the surviving skill.
+	BuiltInQuestions bool `json:"built_in_questions"`
+}
+
+// SkillMergeEffectsInto is an object of the API.
+type SkillMergeEffectsInto struct {
+	// ID of the skill.
+	SkillID string `json:"skill_id"`
+	// Name of the skill.
+	Name string `json:"name"`
+}
+
+// SkillMergeEffectsSkill is an object of the API.
+type SkillMergeEffectsSkill struct {
+	// ID of the skill.
+	SkillID string `json:"skill_id"`
+	// Name of the skill.
+	Name string `json:"name"`
+}
+
 // SkillOutcome is an object of the API.
 type SkillOutcome struct {
 	// ID of the skill.
@@ -3721,6 +3799,8 @@ type SkillSearchResult struct {
 	// questions about it, or an AI writer is configured. The operator can switch the built-in bank and the AI writer off
 	// for a skill.
 	Verifiable bool `json:"verifiable"`
+	// IDs of skills that were merged into this one. They stay valid and mean this skill. Absent if there are none.
+	MergedSkillIDs []string `json:"merged_skill_ids,omitempty"`
 	// Quality of the match, from 0 to 1.
 	Score float64 `json:"score"`
 }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { named } from '../platform/http/named-schemas.ts'
 import { MAX_NAME_LENGTH } from './names.ts'
-import { hierarchyFilters, skillPlace } from './schema.ts'
+import { hierarchyFilters, SKILL_ID_PATTERN, skillPlace } from './schema.ts'
 import { browsableSources, questionFilters, verifiableReasons } from './skill-browser.ts'
 
 /** Schemas of the routes with which operators browse and change the catalogue: those of the console, and those of the admin key. */
@@ -23,6 +23,8 @@ export const SkillFilters = {
     }),
   ),
 }
+
+const skillName = { skill_id: text, name: text }
 
 const questionFields = {
   built_in_questions: Type.Boolean({ description: 'True if the built-in bank has questions about the skill.' }),
@@ -85,6 +87,21 @@ export const EditableSkill = named(
         owner: Type.Boolean({ description: 'True if the source determines the description and the sub-skill.' }),
       }),
     ),
+    merged_into: Type.Union(
+      [Type.Object({ ...skillName, merged_at: Type.String({ format: 'date-time' }) }), Type.Null()],
+      {
+        description: 'The skill into which this skill was merged, or null. Its ID stays valid and means that skill.',
+      },
+    ),
+    merged_skills: Type.Array(
+      Type.Object({
+        ...skillName,
+        aliases: Type.Array(text, { description: 'Names that mean this skill because of the merge.' }),
+        into: Type.Object(skillName, { description: 'The skill that was chosen for the merge.' }),
+        merged_at: Type.String({ format: 'date-time' }),
+      }),
+      { description: 'Skills that were merged into this one, directly or through others.' },
+    ),
     revision: Type.Integer({ description: 'Number of the version. Send it with a change of the skill.' }),
     updated_at: Type.String({ format: 'date-time' }),
   }),
@@ -126,4 +143,41 @@ export const SkillChangeBody = named(
     },
     { additionalProperties: false },
   ),
+)
+
+export const MergeQuery = Type.Object({
+  into: Type.String({ pattern: SKILL_ID_PATTERN, description: 'ID of the skill that survives.' }),
+})
+
+export const SkillMergeBody = named(
+  'SkillMerge',
+  Type.Object(
+    { into: Type.String({ pattern: SKILL_ID_PATTERN, description: 'ID of the skill that survives.' }) },
+    { additionalProperties: false },
+  ),
+)
+
+export const MergeEffectsRecord = named(
+  'SkillMergeEffects',
+  Type.Object({
+    skill: Type.Object(skillName),
+    into: Type.Object(skillName),
+    new_aliases: Type.Array(text, { description: 'Names that become aliases of the surviving skill.' }),
+    earlier_merged_skill_ids: Type.Array(text, {
+      description: 'Skills that were merged into the skill earlier. Their IDs mean the surviving skill, too.',
+    }),
+    mandates: Type.Integer({
+      description: 'Number of mandates with the skill that are not archived. They keep its ID.',
+    }),
+    sessions: Type.Integer({ description: 'Number of verification sessions with the skill. They keep its ID.' }),
+    selected_skills: Type.Integer({ description: 'Number of selections in the public catalogue. They keep its ID.' }),
+    own_questions: Type.Integer({
+      description:
+        'Number of questions of organisations about the skill. They become questions about the surviving skill.',
+    }),
+    built_in_questions: Type.Boolean({
+      description:
+        'True if the built-in bank has questions about the skill. They become questions about the surviving skill.',
+    }),
+  }),
 )

@@ -6,7 +6,8 @@ import { requestStatuses } from './skill-requests.ts'
 
 /** Schemas of the partner API's skill routes. The schemas of the public API are in public/schema.ts. */
 
-const skillIdText = Type.String({ pattern: '^sk_\\d{1,9}$' })
+export const SKILL_ID_PATTERN = '^sk_\\d{1,9}$'
+const skillIdText = Type.String({ pattern: SKILL_ID_PATTERN })
 const subSkillIdText = Type.String({ pattern: '^ss_\\d{1,9}$' })
 const masterSkillIdText = Type.String({ pattern: '^ms_\\d{1,9}$' })
 const score = Type.Number({ minimum: 0, maximum: 1 })
@@ -22,6 +23,13 @@ export const skillPlace = {
   master_skill: MasterSkillName,
 }
 
+const mergedSkillIds = Type.Optional(
+  Type.Array(skillIdText, {
+    description:
+      'IDs of skills that were merged into this one. They stay valid and mean this skill. Absent if there are none.',
+  }),
+)
+
 const skillFields = {
   skill_id: skillIdText,
   name: Type.String(),
@@ -32,6 +40,7 @@ const skillFields = {
     description:
       'True if the skill can be measured: the built-in bank or the bank of your organisation has at least 12 active questions about it, or an AI writer is configured. The operator can switch the built-in bank and the AI writer off for a skill.',
   }),
+  merged_skill_ids: mergedSkillIds,
 }
 
 export const SkillRecord = named('Skill', Type.Object(skillFields))

@@ -3,9 +3,12 @@ import { problem } from '../api/problem.ts'
 import type { Context } from '../context.ts'
 import type { Queries } from '../platform/database/database.ts'
 import { masterSkillId, masterSkillNumber, skillId, skillNumber, subSkillId, subSkillNumber } from './ids.ts'
+import { readSkillFamilies } from './skill-families.ts'
+import { describeMerge, readMerges } from './skill-merges.ts'
 import { filterGroupsByName, filterSkills, type HierarchyFilter } from './skill-pages.ts'
 import { readSkillQuestions, type SkillQuestions } from './skill-questions.ts'
 import { countSkillUse, type SkillUse } from './skill-use.ts'
+import { inheritedAliases } from './skill-values.ts'
 import type { MasterSkill, Snapshot, SnapshotSkill, SubSkill } from './snapshot.ts'
 
 type BrowserDeps = Pick<Context, 'db' | 'catalogue'>
@@ -151,6 +154,7 @@ export async function describeSkill({ db, catalogue, config }: BrowserDeps & Pic
     select source, source_id, name, owner from skill_sources where skill_number = ${number} order by owner desc, source, source_id`.execute(
     db.queries,
   )
+  const { mergedInto, mergedSkills } = await readMerges(db.queries, number)
   const own = questions.own.get(number)
   const verifiableReason: (typeof verifiableReasons)[number] = row.verification_off
     ? 'switched_off'
@@ -176,15 +180,49 @@ export async function describeSkill({ db, catalogue, config }: BrowserDeps & Pic
     own_questions: own?.questions ?? 0,
     organisations_with_questions: own?.organisations ?? 0,
     sources,
+    merged_into: mergedInto
+      ? {
+          skill_id: skillId(mergedInto.number),
+          name: mergedInto.name,
+          merged_at: mergedInto.mergedAt.toISOString(),
+        }
+      : null,
+    merged_skills: mergedSkills.map(({ number: merged, name, aliases, into, mergedAt }) => ({
+      skill_id: skillId(merged),
+      name,
+      aliases: inheritedAliases([{ name, aliases }], row.removed_aliases),
+      into: { skill_id: skillId(into.number), name: into.name },
+      merged_at: mergedAt.toISOString(),
+    })),
     revision: row.revision,
     updated_at: row.updated_at.toISOString(),
   }
 }
 
-/** Counts the records that refer to a skill. */
+/** Counts the records that refer to a skill, or to skills that were merged into it. */
 export async function describeSkillUse(queries: Queries, id: string): Promise<SkillUse> {
   const { number } = await getSkillRow(queries, id)
-  return countSkillUse(queries, number)
+  const families = await readSkillFamilies(queries, [number])
+  return countSkillUse(queries, families.survivorOf(number) === number ? families.numbersOf(number) : [number])
+}
+
+/** Returns the effects of merging a skill into another one, as the API shows them. */
+export async function describeMergeEffects(queries: Queries, id: string, intoId: string) {
+  const { skill, into, newAliases, earlierMerged, use, questions } = await describeMerge(
+    queries,
+    skillNumber(id) ?? 0,
+    skillNumber(intoId) ?? 0,
+  )
+  const { hasBuiltIn } = await readSkillQuestions(queries, [skill.number])
+  return {
+    skill: { skill_id: skillId(skill.number), name: skill.name },
+    into: { skill_id: skillId(into.number), name: into.name },
+    new_aliases: newAliases,
+    earlier_merged_skill_ids: earlierMerged.map(skillId),
+    ...use,
+    own_questions: questions,
+    built_in_questions: hasBuiltIn(skill.number),
+  }
 }
 
 async function getSkillRow(queries: Queries, id: string) {

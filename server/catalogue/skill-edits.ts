@@ -7,7 +7,9 @@ import type { Tx } from '../platform/database/database.ts'
 import { unstorableReason } from '../platform/http/json.ts'
 import { skillId } from './ids.ts'
 import { distinctAliases, findNameError, MAX_ALIASES, nameKey, normaliseText, sameLabel } from './names.ts'
-import { combineValues, type SkillEdits, type SourceValues } from './skill-values.ts'
+import { readSkillFamilies } from './skill-families.ts'
+import { readMerges, requireNotMerged } from './skill-merges.ts'
+import { combineValues, inheritedAliases, type SkillEdits, type SourceValues } from './skill-values.ts'
 import { incrementCatalogueVersion, lockCatalogue } from './store.ts'
 import type { Source } from './taxonomy.ts'
 
@@ -45,10 +47,12 @@ export async function changeSkill(
   await lockCatalogue(tx)
   const skill = await getSkillToEdit(tx, number)
   requireRevision(skill, change.revision)
+  await requireNotMerged(tx, number)
+  const inherited = inheritedAliases((await readMerges(tx, number)).mergedSkills, skill.edits.removedAliases)
   const name = change.name === undefined ? skill.name : normaliseText(change.name)
   const addedAliases = distinctAliases('', change.add_aliases ?? [])
   const removedAliases = distinctAliases('', change.remove_aliases ?? [])
-  requireValidLabels(skill, change, name)
+  requireValidLabels(skill, change, name, inherited)
   await requireFreeLabels(tx, number, [
     ...(name === skill.name ? [] : [{ path: 'name', label: name }]),
     ...(change.add_aliases ?? []).map((alias, index) => ({
@@ -82,7 +86,10 @@ export async function changeSkill(
     ...aliases.filter((alias) => !skill.aliases.includes(alias)),
     ...edits.addedAliases.filter((alias) => !skill.edits.addedAliases.includes(alias)),
   ])
-  const lostAliases = skill.aliases.filter((alias) => !aliases.includes(alias))
+  const lostAliases = [
+    ...skill.aliases.filter((alias) => !aliases.includes(alias)),
+    ...inherited.filter((alias) => isIn(removedAliases)(alias) && !isIn(skill.aliases)(alias)),
+  ]
   const details = {
     ...(name === skill.name ? {} : { old_name: skill.name }),
     ...(newAliases.length > 0 ? { added_aliases: newAliases } : {}),
@@ -101,15 +108,17 @@ export async function changeSkill(
 /**
  * Adds the name of a skill request to the aliases that operators added, so that later requests for it find the skill. Unlike
  * `changeSkill`, accepts an alias that another skill has: taxonomies share aliases, and the operator has decided what the name means.
- * Throws if it is the name of another skill.
+ * Throws if it is the name of another skill. The number of a merged skill means the surviving one.
  */
 export async function addAliasOfRequest(
   tx: Tx,
   clock: Clock,
-  number: number,
+  requestedNumber: number,
   alias: string,
 ): Promise<{ number: number; name: string }> {
   await lockCatalogue(tx)
+  const families = await readSkillFamilies(tx, [requestedNumber])
+  const number = families.survivorOf(requestedNumber)
   const skill = await getSkillToEdit(tx, number)
   const other = await tx
     .selectFrom('skills')
@@ -117,6 +126,8 @@ export async function addAliasOfRequest(
     .where('name_key', '=', nameKey(alias))
     .where('number', '<>', number)
     .executeTakeFirst()
+  // The name of a merged skill already means this skill.
+  if (other && families.survivorOf(other.number) === number) return { number, name: skill.name }
   if (other)
     throw problem(
       'CONFLICT',
@@ -135,14 +146,17 @@ export async function addAliasOfRequest(
   return { number, name: skill.name }
 }
 
-/** Returns the number of the skill that a requested name means: the skill with this name, or with this alias by decision of an operator. */
+/**
+ * Returns the number of the skill that a requested name means: the skill with this name, or with this alias by decision of an operator. If
+ * that skill was merged, returns the surviving one.
+ */
 export async function findSkillForRequest(tx: Tx, key: string): Promise<number | undefined> {
   const { rows } = await sql<{ number: number }>`
-    (select number from skills where name_key = ${key})
-    union all
-    (select number from skills where added_alias_keys <> '{}' and added_alias_keys @> array[${key}] order by number limit 1)`.execute(
-    tx,
-  )
+    select coalesce(survivor_number, number) as number from (
+      (select 1 as position, number from skills where name_key = ${key})
+      union all
+      (select 2, number from skills where added_alias_keys <> '{}' and added_alias_keys @> array[${key}] order by number limit 1)) found
+    left join skill_merges on skill_number = number order by position`.execute(tx)
   return rows[0]?.number
 }
 
@@ -174,11 +188,15 @@ function requireRevision({ number, revision }: EditedSkill, expected: number): v
     )
 }
 
-/** Throws if a name or alias is malformed, or if an alias to remove does not exist. */
+/**
+ * Throws if a name or alias is malformed, or if an alias to remove does not exist. `inherited` are the aliases that the skill has because of
+ * merged skills.
+ */
 function requireValidLabels(
   skill: EditedSkill,
   { add_aliases = [], remove_aliases = [] }: SkillChange,
   name: string,
+  inherited: readonly string[],
 ): void {
   const details: Detail[] = []
   const check = (path: string, label: string) => {
@@ -192,7 +210,7 @@ function requireValidLabels(
   }
   for (const [index, alias] of remove_aliases.entries()) {
     const path = `remove_aliases[${index}]`
-    if (!skill.aliases.some((existing) => sameLabel(existing, alias)))
+    if (![...skill.aliases, ...inherited].some((existing) => sameLabel(existing, alias)))
       details.push({ path, message: 'is not an alias of the skill' })
     else if (add_aliases.some((added) => sameLabel(added, alias)))
       details.push({ path, message: 'is also in add_aliases; list it once' })

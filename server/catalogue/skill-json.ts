@@ -3,7 +3,7 @@ import { type SerialisedJson, serialiseJson } from './serialised-json.ts'
 import type { SnapshotSkill } from './snapshot.ts'
 
 /** Returns the skill as a record of the partner API. */
-export function skillRecord({ number, name, description, aliases, sub, verifiable }: SnapshotSkill) {
+export function skillRecord({ number, name, description, aliases, sub, verifiable, merged }: SnapshotSkill) {
   return {
     skill_id: skillId(number),
     name,
@@ -12,6 +12,7 @@ export function skillRecord({ number, name, description, aliases, sub, verifiabl
     sub_skill: { sub_skill_id: subSkillId(sub.number), name: sub.name },
     master_skill: { master_skill_id: masterSkillId(sub.master.number), name: sub.master.name },
     verifiable,
+    ...(merged ? { merged_skill_ids: merged.map((skill) => skillId(skill.number)) } : {}),
   }
 }
 

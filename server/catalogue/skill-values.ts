@@ -43,6 +43,16 @@ export function combineValues(
   }
 }
 
+/** Returns the names and aliases of merged skills, without those that operators removed from the surviving skill. */
+export function inheritedAliases(
+  merged: readonly { name: string; aliases: readonly string[] }[],
+  removedAliases: readonly string[],
+): string[] {
+  return merged
+    .flatMap(({ name, aliases }) => [name, ...aliases])
+    .filter((alias) => !removedAliases.some((removed) => sameLabel(removed, alias)))
+}
+
 function compareTexts(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }

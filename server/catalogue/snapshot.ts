@@ -2,8 +2,9 @@ import { sql } from 'kysely'
 import type { Database, Queries, Tx } from '../platform/database/database.ts'
 import { buildSkillIndex, buildSkillIndexSync, type SkillIndex } from './index/skill-index.ts'
 import { runInSlices, type SlicedTask } from './index/text/time-slicing.ts'
-import { nameKey } from './names.ts'
+import { distinctAliases, nameKey } from './names.ts'
 import type { SerialisedJson } from './serialised-json.ts'
+import { inheritedAliases } from './skill-values.ts'
 
 export interface MasterSkill {
   number: number
@@ -31,22 +32,31 @@ export interface SnapshotSkill {
   /** Whether the catalogue marks the skill as often required. It then ranks higher in searches. */
   isPreferred: boolean
   sub: SubSkill
+  /** The skills that were merged into this one, by number. Their IDs and names mean this skill. Absent if there are none. */
+  merged?: MergedSkill[]
   /** Serialised records of the partner API and the public API, cached on first use (skill-json.ts). */
   recordJson?: SerialisedJson | undefined
   publicJson?: SerialisedJson | undefined
 }
 
+export interface MergedSkill {
+  number: number
+  name: string
+  sub: SubSkill
+}
+
 /** One version of the whole catalogue. It is immutable except for `add`. A new version of the catalogue is a new snapshot. */
 export interface Snapshot {
   version: number
-  /** Skills, sub-skills and master skills, each ordered by number. */
+  /** Skills, sub-skills and master skills, each ordered by number. Merged skills are not included. */
   skills: SnapshotSkill[]
   subSkills: SubSkill[]
   masters: MasterSkill[]
+  /** Finds a skill. The number of a merged skill finds the surviving skill. */
   skill(number: number): SnapshotSkill | undefined
   subSkill(number: number): SubSkill | undefined
   master(number: number): MasterSkill | undefined
-  /** Finds a skill by its name, not by an alias. Ignores case and white space. */
+  /** Finds a skill by its name, or by the name of a skill that was merged into it, not by an alias. Ignores case and white space. */
   skillByName(name: string): SnapshotSkill | undefined
   readonly index: SkillIndex
   /**
@@ -75,6 +85,10 @@ export async function takeSnapshot(
   const add = (skill: SnapshotSkill) => {
     skillsByNumber.set(skill.number, skill)
     skillsByName.set(nameKey(skill.name), skill)
+    for (const merged of skill.merged ?? []) {
+      skillsByNumber.set(merged.number, skill)
+      skillsByName.set(nameKey(merged.name), skill)
+    }
   }
   await runInSlices(
     (function* (): SlicedTask<void> {
@@ -133,21 +147,58 @@ async function readCatalogueContent(tx: Tx, isMeasurable: IsMeasurable): Promise
     .execute())
     subSkills.set(number, { number, name, master: masters.get(master_number)!, skillCount: 0 })
 
+  const survivors = new Map(
+    (await tx.selectFrom('skill_merges').select(['skill_number', 'survivor_number']).execute()).map(
+      ({ skill_number, survivor_number }) => [skill_number, survivor_number],
+    ),
+  )
   const skills: SnapshotSkill[] = []
+  const mergedSkills: SnapshotSkill[] = []
+  let last = 0
   for (;;) {
     const { rows } = await sql<SkillRow>`
       select number, sub_number, name, description, array_to_string(aliases, e'\n') as aliases, verifiable as is_preferred,
         verification_off
-      from skills where number > ${skills.at(-1)?.number ?? 0} order by number limit ${ROWS_PER_QUERY}`.execute(tx)
+      from skills where number > ${last} order by number limit ${ROWS_PER_QUERY}`.execute(tx)
     for (const row of rows) {
       const sub = subSkills.get(row.sub_number)!
-      sub.skillCount++
-      sub.master.skillCount++
-      skills.push(skillFromRow(row, sub, isMeasurable(row.number, retiredItems.get(row.number) ?? 0)))
+      const skill = skillFromRow(row, sub, isMeasurable(row.number, retiredItems.get(row.number) ?? 0))
+      if (survivors.has(row.number)) mergedSkills.push(skill)
+      else {
+        sub.skillCount++
+        sub.master.skillCount++
+        skills.push(skill)
+      }
     }
     if (rows.length < ROWS_PER_QUERY) break
+    last = rows.at(-1)!.number
   }
+  if (mergedSkills.length > 0) await addMergedSkills(tx, skills, survivors, mergedSkills)
   return { version, skills, subSkills: [...subSkills.values()], masters: [...masters.values()] }
+}
+
+/** Adds to each surviving skill the names, aliases and questions of the skills that were merged into it. */
+async function addMergedSkills(
+  tx: Tx,
+  skills: SnapshotSkill[],
+  survivors: ReadonlyMap<number, number>,
+  mergedSkills: SnapshotSkill[],
+): Promise<void> {
+  const mergedBySurvivor = Map.groupBy(mergedSkills, ({ number }) => survivors.get(number)!)
+  const { rows } = await sql<{ number: number; removed_aliases: string[]; verification_off: boolean }>`
+    select number, removed_aliases, verification_off from skills
+    where number = any (${[...mergedBySurvivor.keys()]}::integer[])`.execute(tx)
+  const edits = new Map(rows.map((row) => [row.number, row]))
+  for (const skill of skills) {
+    const merged = mergedBySurvivor.get(skill.number)
+    if (!merged) continue
+    const { removed_aliases, verification_off } = edits.get(skill.number)!
+    skill.aliases = distinctAliases(skill.name, [...skill.aliases, ...inheritedAliases(merged, removed_aliases)])
+    // The questions about the merged skills are questions about this skill. Whether verification is allowed is a setting of this skill.
+    skill.measurable ||= merged.some(({ measurable }) => measurable)
+    skill.verifiable = skill.measurable && !verification_off
+    skill.merged = merged.map(({ number, name, sub }) => ({ number, name, sub }))
+  }
 }
 
 /** Reads the skills with these numbers or names from the database. */

@@ -4,6 +4,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
 import { subSkillId } from './ids.ts'
 import { distinctAliases, nameKey, normaliseText } from './names.ts'
+import { readSkillFamilies } from './skill-families.ts'
 import type { Source } from './taxonomy.ts'
 
 /**
@@ -32,7 +33,7 @@ export interface NewSkill {
 }
 
 /**
- * Adds a skill. If a skill with this name exists, returns that skill instead; it becomes verifiable if the new skill is
+ * Adds a skill. If a skill with this name exists, returns that skill instead, or the one that it was merged into; it becomes verifiable if the new skill is
  * verifiable, unless an operator has decided that.
  */
 export async function addSkill(tx: Tx, clock: Clock, skill: NewSkill): Promise<{ number: number; added: boolean }> {
@@ -81,7 +82,8 @@ export async function addSkill(tx: Tx, clock: Clock, skill: NewSkill): Promise<{
     .onConflict((conflict) => conflict.doNothing())
     .execute()
   await incrementCatalogueVersion(tx)
-  return { number, added: !existing }
+  const families = await readSkillFamilies(tx, [number])
+  return { number: families.survivorOf(number), added: !existing }
 }
 
 async function nextSkillNumber(tx: Tx): Promise<number> {
@@ -110,7 +112,10 @@ export async function findSkillsByAlias(
   names: string[],
 ): Promise<Map<string, { number: number; name: string }>> {
   const { rows } = await sql<{ requested: string; number: number; name: string }>`
-    select distinct on (requested) requested, number, name from skills, unnest(aliases) as alias, unnest(${names}::text[]) as requested
-    where lower(alias) = lower(requested) order by requested, number`.execute(tx)
+    select distinct on (requested) requested, survivor.number, survivor.name
+    from skills, unnest(aliases) as alias, unnest(${names}::text[]) as requested, skills as survivor
+    where lower(alias) = lower(requested)
+      and survivor.number = coalesce((select survivor_number from skill_merges where skill_number = skills.number), skills.number)
+    order by requested, survivor.number`.execute(tx)
   return new Map(rows.map(({ requested, ...skill }) => [requested, skill]))
 }

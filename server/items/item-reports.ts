@@ -1,10 +1,11 @@
 import { sql } from 'kysely'
 import { problem } from '../api/problem.ts'
+import { isSameSkill, readSkillFamilies } from '../catalogue/skill-families.ts'
 import { KEY } from '../measurement/form.ts'
 import { correctProbability } from '../measurement/model.ts'
 import type { Queries } from '../platform/database/database.ts'
 import { vaultOf } from '../platform/database/database-vault.ts'
-import { type Bank, loadBank } from '../questions/bank/bank.ts'
+import { loadBank } from '../questions/bank/bank.ts'
 import {
   distractorCount,
   type ItemSource,
@@ -58,7 +59,7 @@ interface OwnItemRow extends ItemRow {
   content: Buffer
 }
 
-/** Returns the numbers of all skills with items of the built-in bank or of the organisation, in ascending order. */
+/** Returns the numbers of all skills with items of the built-in bank or of the organisation, in ascending order, without merged skills. */
 export async function listSkillsWithItems(queries: Queries, orgId: string): Promise<number[]> {
   const rows = await queries
     .selectFrom('skill_items')
@@ -66,28 +67,35 @@ export async function listSkillsWithItems(queries: Queries, orgId: string): Prom
     .distinct()
     .where('org_id', '=', orgId)
     .execute()
-  const numbers = new Set([...(await loadBank()).skillNumbers, ...rows.map(({ skill_number }) => skill_number)])
-  return [...numbers].sort((first, second) => first - second)
+  const families = await readSkillFamilies(queries, 'all')
+  const numbers = [...(await loadBank()).skillNumbers, ...rows.map(({ skill_number }) => skill_number)]
+  const survivors = new Set(numbers.map((number) => families.survivorOf(number)))
+  return [...survivors].sort((first, second) => first - second)
 }
 
-/** Counts the items about skills by source: those of the organisation, and those of the built-in bank. */
+/**
+ * Counts the items about skills by source: those of the organisation, and those of the built-in bank. Items about merged skills count for
+ * the surviving ones.
+ */
 export async function reportSkills(
   queries: Queries,
   orgId: string,
   skillNumbers: readonly number[],
 ): Promise<SkillReport[]> {
   const bank = await loadBank()
+  const families = await readSkillFamilies(queries, skillNumbers)
   const { rows: ownRows } = await sql<
     Omit<SkillReport, 'skillNumber'> & { skill_number: number }
-  >`select skill_number, source, ${statusCounts} from skill_items
-    where org_id = ${orgId} and skill_number = any (${skillNumbers}::integer[]) group by skill_number, source`.execute(
-    queries,
-  )
+  >`select coalesce(survivor_number, i.skill_number) as skill_number, source, ${statusCounts}
+    from skill_items i left join skill_merges m on m.skill_number = i.skill_number
+    where org_id = ${orgId} and ${isSameSkill('i.skill_number', skillNumbers)} group by 1, source`.execute(queries)
+  const survivors = [...new Set(skillNumbers.map((number) => families.survivorOf(number)))]
   const bankRows = await listBankRows(queries, skillNumbers)
-  const rowsBySkill = Map.groupBy(bankRows, ({ skill_number }) => skill_number)
-  const bankReports = skillNumbers
-    .filter((number) => bank.has(number))
-    .map((skillNumber) => reportBankSkill(bank, skillNumber, rowsBySkill.get(skillNumber) ?? []))
+  const rowsBySkill = Map.groupBy(bankRows, ({ skill_number }) => families.survivorOf(skill_number))
+  const bankReports = survivors.flatMap((skillNumber) => {
+    const items = families.numbersOf(skillNumber).flatMap((number) => bank.itemsOf(number))
+    return items.length === 0 ? [] : [reportBankSkill(items, skillNumber, rowsBySkill.get(skillNumber) ?? [])]
+  })
   const ownReports = ownRows.map(({ skill_number, ...counts }) => ({ skillNumber: skill_number, ...counts }))
   return [...ownReports, ...bankReports].sort((first, second) => first.skillNumber - second.skillNumber)
 }
@@ -96,8 +104,8 @@ const statusCounts = sql`count(*) filter (where status = 'active')::int as activ
   count(*) filter (where status = 'pilot')::int as pilot, count(*) filter (where status = 'retired')::int as retired,
   coalesce(sum((statistics ->> 'responses')::int), 0)::int as responses`
 
-function reportBankSkill(bank: Bank, skillNumber: number, rows: ItemRow[]): SkillReport {
-  const ids = new Set(bank.itemsOf(skillNumber).map(({ id }) => id))
+function reportBankSkill(items: readonly SkillItem[], skillNumber: number, rows: ItemRow[]): SkillReport {
+  const ids = new Set(items.map(({ id }) => id))
   const currentRows = rows.filter(({ item_id }) => ids.has(item_id))
   const retired = currentRows.filter(({ status }) => status === 'retired').length
   return {
@@ -115,13 +123,15 @@ export function isEnough({ active }: SkillReport): boolean {
   return active >= MIN_ACTIVE_ITEMS
 }
 
-/** Returns the items about a skill: those of the organisation, then those of the built-in bank. */
+/**
+ * Returns the items about a skill and the skills that are the same since a merge: those of the organisation, then those of the built-in bank.
+ */
 export async function reportItems(queries: Queries, orgId: string, skillNumber: number): Promise<ItemReport[]> {
   const ownRows = await queries
     .selectFrom('skill_items')
     .selectAll()
     .where('org_id', '=', orgId)
-    .where('skill_number', '=', skillNumber)
+    .where(isSameSkill('skill_number', [skillNumber]))
     .orderBy('item_id')
     .$castTo<OwnItemRow>()
     .execute()
@@ -139,10 +149,14 @@ export async function getItemReport(
   return report
 }
 
-/** Returns the items of the built-in bank about a skill. */
+/** Returns the items of the built-in bank about a skill and the skills that are the same since a merge. */
 export async function reportBankItems(queries: Queries, skillNumber: number): Promise<ItemReport[]> {
   const rows = new Map((await listBankRows(queries, [skillNumber])).map((row) => [row.item_id, row]))
-  return (await loadBank()).itemsOf(skillNumber).map((item) => reportItem(item, skillNumber, 'bank', rows.get(item.id)))
+  const families = await readSkillFamilies(queries, [skillNumber])
+  const bank = await loadBank()
+  return families
+    .numbersOf(skillNumber)
+    .flatMap((number) => bank.itemsOf(number).map((item) => reportItem(item, number, 'bank', rows.get(item.id))))
 }
 
 function reportOwnItem(queries: Queries, row: OwnItemRow): ItemReport {
@@ -172,7 +186,7 @@ function reportItem(item: SkillItem, skillNumber: number, source: ItemSource, ro
 async function listBankRows(queries: Queries, skillNumbers: readonly number[]): Promise<ItemRow[]> {
   const { rows } = await sql<ItemRow>`
     select item_id, skill_number, status, difficulty, statistics, retired_at, retirement_reason from bank_items
-    where skill_number = any (${skillNumbers}::integer[])`.execute(queries)
+    where ${isSameSkill('skill_number', skillNumbers)}`.execute(queries)
   return rows
 }
 

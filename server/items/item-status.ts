@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { problem } from '../api/problem.ts'
 import { skillId } from '../catalogue/ids.ts'
+import { isSameSkill, readSkillFamilies } from '../catalogue/skill-families.ts'
 import type { Context } from '../context.ts'
 import { recordEvents } from '../events/record.ts'
 import type { RetirementReason } from '../measurement/item-statistics.ts'
@@ -9,6 +10,7 @@ import type { Queries, Tx } from '../platform/database/database.ts'
 import { defineHook } from '../platform/hook.ts'
 import { loadBank } from '../questions/bank/bank.ts'
 import { type ItemSource, MIN_ACTIVE_ITEMS } from '../questions/skill-items.ts'
+import { listBankItems } from './item-store.ts'
 
 /** Why an item is retired: found in the responses, or decided by a person. */
 export const retirementReasons = ['miskeyed', 'leaked', 'not_discriminating', 'manual'] as const
@@ -84,15 +86,12 @@ export async function restoreItem(tx: Tx, { clock, log }: StatusDeps, item: Item
 async function countActiveItems(queries: Queries, { skillNumber, source, orgId }: ItemRef): Promise<number> {
   if (orgId) {
     const { rows } = await sql<{ count: number }>`select count(*)::int as count from skill_items
-      where org_id = ${orgId} and skill_number = ${skillNumber} and source = ${source} and status = 'active'`.execute(
+      where org_id = ${orgId} and ${isSameSkill('skill_number', [skillNumber])} and source = ${source} and status = 'active'`.execute(
       queries,
     )
     return rows[0]!.count
   }
-  const { rows } = await sql<{ item_id: string }>`select item_id from bank_items
-    where skill_number = ${skillNumber} and status = 'retired'`.execute(queries)
-  const retired = new Set(rows.map(({ item_id }) => item_id))
-  return (await loadBank()).itemsOf(skillNumber).filter(({ id }) => !retired.has(id)).length
+  return (await listBankItems(queries, await loadBank(), skillNumber))?.items.length ?? 0
 }
 
 /** Lets running servers find out which skills the built-in bank can measure now. For items of organisations, a trigger does this. */
@@ -109,7 +108,7 @@ async function recordRetirementEvents(
   { itemId, skillNumber, source, orgId }: ItemRef,
   reason: ItemRetirementReason,
 ): Promise<void> {
-  const skill_id = skillId(skillNumber)
+  const ids = (await readSkillFamilies(tx, [skillNumber])).numbersOf(skillNumber).map(skillId)
   const ofOrganisation = orgId ? sql`m.org_id = ${orgId}` : sql`true`
   // The items of an organisation are sealed: all its mandates that verify the skill with them are assumed to use the item.
   const usesItem =
@@ -118,17 +117,18 @@ async function recordRetirementEvents(
       : sql`true`
   let after = ''
   for (;;) {
-    const { rows } = await sql<{ org_id: string; mode: 'test' | 'live'; mandate_id: string }>`
-      select m.org_id, m.mode, m.mandate_id
+    const { rows } = await sql<{ org_id: string; mode: 'test' | 'live'; mandate_id: string; skill_id: string }>`
+      select m.org_id, m.mode, m.mandate_id, used.skill_id
       from mandates m join mandate_flows f on f.mandate_id = m.mandate_id and f.flow_version = m.flow_version
-      where m.status = 'ready' and m.mandate_id > ${after} and ${ofOrganisation} and position(${`"${skill_id}"`} in f.flow) > 0
-        and exists (
-          select from jsonb_array_elements(f.flow::jsonb -> 'skills') as skill
-          where skill ->> 'skill_id' = ${skill_id} and skill ->> 'source' = ${source} and ${usesItem})
+        cross join lateral (
+          select skill ->> 'skill_id' as skill_id from jsonb_array_elements(f.flow::jsonb -> 'skills') as skill
+          where skill ->> 'skill_id' = any (${ids}::text[]) and skill ->> 'source' = ${source} and ${usesItem} limit 1) as used
+      where m.status = 'ready' and m.mandate_id > ${after} and ${ofOrganisation}
+        and exists (select from unnest(${ids}::text[]) as id where position('"' || id || '"' in f.flow) > 0)
       order by m.mandate_id limit ${MANDATES_PER_QUERY}`.execute(tx)
     for (const mandates of Map.groupBy(rows, ({ org_id, mode }) => `${org_id} ${mode}`).values()) {
       const { org_id, mode } = mandates[0]!
-      const data = mandates.map(({ mandate_id }) => ({ mandate_id, skill_id, item_id: itemId, reason }))
+      const data = mandates.map(({ mandate_id, skill_id }) => ({ mandate_id, skill_id, item_id: itemId, reason }))
       await recordEvents(tx, { orgId: org_id, mode }, clock, 'mandate.question_retired', data)
     }
     if (rows.length < MANDATES_PER_QUERY) return

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { isSameSkill, readSkillFamilies } from '../catalogue/skill-families.ts'
 import type { SealedColumn } from '../platform/data-key-rotation.ts'
 import type { Queries } from '../platform/database/database.ts'
 import type { Vault } from '../platform/vault.ts'
@@ -68,15 +69,25 @@ export async function listOwnItems(
     .selectFrom('skill_items')
     .select(['item_id', 'source', 'content', 'status', 'difficulty', 'statistics'])
     .where('org_id', '=', orgId)
-    .where('skill_number', '=', skillNumber)
+    .where(isSameSkill('skill_number', [skillNumber]))
     .where('status', '<>', 'retired')
     .orderBy('item_id')
     .$castTo<StoredItemRow>()
     .execute()
   return [...Map.groupBy(rows, ({ source }) => source)].map(([source, sourceRows]) => ({
     source,
-    items: withoutNeedlessUnpiloted(sourceRows.map((row) => openItem(vault, row))),
+    items: withoutNeedlessUnpiloted(withoutRepeatedTexts(sourceRows.map((row) => openItem(vault, row)))),
   }))
+}
+
+/** Drops items with the text of another item. Skills that were merged can both have the same question. */
+function withoutRepeatedTexts(items: SkillItem[]): SkillItem[] {
+  const byText = new Map<string, SkillItem>()
+  for (const item of items) {
+    const text = JSON.stringify(item.calculation ? item.id : Object.entries(item.texts).toSorted()[0])
+    if (!byText.has(text)) byText.set(text, item)
+  }
+  return byText.size === items.length ? items : [...byText.values()]
 }
 
 /** Scores no unpiloted items if the others are enough to measure the skill: they are pilot items then. */
@@ -99,16 +110,18 @@ function openItem(
   }
 }
 
-/** Returns the items of the built-in bank about a skill, except retired ones. Their difficulties are estimated from responses, if any. */
+/** Returns the items of the built-in bank about a skill and those that were merged into it, except retired ones. Their difficulties are estimated from responses, if any. */
 export async function listBankItems(queries: Queries, bank: Bank, skillNumber: number): Promise<ItemSet | undefined> {
-  if (!bank.has(skillNumber)) return undefined
+  const numbers = (await readSkillFamilies(queries, [skillNumber])).numbersOf(skillNumber)
+  if (!numbers.some((number) => bank.has(number))) return undefined
   const rows = await queries
     .selectFrom('bank_items')
     .select(['item_id', 'status', 'difficulty'])
-    .where('skill_number', '=', skillNumber)
+    .where('skill_number', 'in', numbers)
     .execute()
   const rowById = new Map(rows.map((row) => [row.item_id, row]))
-  const items = bank.itemsOf(skillNumber).flatMap((item) => {
+  const bankItems = numbers.flatMap((number) => bank.itemsOf(number))
+  const items = bankItems.flatMap((item) => {
     const row = rowById.get(item.id)
     return row?.status === 'retired' ? [] : [{ ...item, difficulty: row?.difficulty ?? item.difficulty }]
   })
@@ -120,12 +133,28 @@ export function isMeasurable({ items }: ItemSet): boolean {
   return items.filter(({ isPilot }) => !isPilot).length >= MIN_ACTIVE_ITEMS
 }
 
-/** Returns the numbers of the skills that an organisation can measure with its own items. */
+/** Returns the numbers of the skills that an organisation can measure with its own items, and of those that were merged into them. */
 export async function findOwnMeasurableSkills(queries: Queries, orgId: string): Promise<Set<number>> {
-  const { rows } = await sql<{ skill_number: number }>`
-    select skill_number from skill_items where org_id = ${orgId} and source = 'private' and status = 'active'
-    group by skill_number having count(*) >= ${MIN_ACTIVE_ITEMS}`.execute(queries)
+  const rows = await listOwnMeasurableSkills(queries, orgId)
   return new Set(rows.map(({ skill_number }) => skill_number))
+}
+
+/** Returns the skills that an organisation, or each organisation, can measure with its own items, and those that were merged into them. */
+export async function listOwnMeasurableSkills(
+  queries: Queries,
+  orgId?: string,
+): Promise<{ org_id: string; skill_number: number }[]> {
+  const ofOrganisation = orgId === undefined ? sql`true` : sql`org_id = ${orgId}`
+  const { rows } = await sql<{ org_id: string; skill_number: number }>`
+    with measurable as (
+      select org_id, coalesce(survivor_number, i.skill_number) as number
+      from skill_items i left join skill_merges m on m.skill_number = i.skill_number
+      where ${ofOrganisation} and source = 'private' and status = 'active'
+      group by 1, 2 having count(*) >= ${MIN_ACTIVE_ITEMS})
+    select org_id, number as skill_number from measurable
+    union all
+    select org_id, skill_number from measurable join skill_merges on survivor_number = number`.execute(queries)
+  return rows
 }
 
 /** Returns those of the given skills about which the organisation has items. */
@@ -134,23 +163,29 @@ export async function findSkillsWithOwnItems(
   orgId: string,
   skillNumbers: readonly number[],
 ): Promise<Set<number>> {
+  const families = await readSkillFamilies(queries, skillNumbers)
   const rows = await queries
     .selectFrom('skill_items')
     .select('skill_number')
     .distinct()
     .where('org_id', '=', orgId)
-    .where('skill_number', 'in', [...skillNumbers])
+    .where(
+      'skill_number',
+      'in',
+      skillNumbers.flatMap((number) => families.numbersOf(number)),
+    )
     .execute()
-  return new Set(rows.map(({ skill_number }) => skill_number))
+  const withItems = new Set(rows.map(({ skill_number }) => families.survivorOf(skill_number)))
+  return new Set(skillNumbers.filter((number) => withItems.has(families.survivorOf(number))))
 }
 
-/** Returns the IDs of the retired and deleted items about the given skills. */
+/** Returns the IDs of the retired and deleted items about the given skills, and about those that are the same since a merge. */
 export async function findRetiredItems(queries: Queries, skillNumbers: readonly number[]): Promise<Set<string>> {
   const { rows } = await sql<{ item_id: string }>`
-    select item_id from bank_items where skill_number = any (${skillNumbers}::integer[]) and status = 'retired'
+    select item_id from bank_items where ${isSameSkill('skill_number', skillNumbers)} and status = 'retired'
     union all
-    select item_id from skill_items where skill_number = any (${skillNumbers}::integer[]) and status = 'retired'
+    select item_id from skill_items where ${isSameSkill('skill_number', skillNumbers)} and status = 'retired'
     union all
-    select item_id from removed_items where skill_number = any (${skillNumbers}::integer[])`.execute(queries)
+    select item_id from removed_items where ${isSameSkill('skill_number', skillNumbers)}`.execute(queries)
   return new Set(rows.map(({ item_id }) => item_id))
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { problem } from '../api/problem.ts'
 import { skillId } from '../catalogue/ids.ts'
+import { isSameSkill, readSkillFamilies } from '../catalogue/skill-families.ts'
 import { type AuthorDifficulty, PRIOR_DIFFICULTIES } from '../measurement/model.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
@@ -47,7 +48,7 @@ export async function listItems(
       retirement_reason, content, skill_items.created_at, skill_items.updated_at
     from skill_items left join skills on skills.number = skill_number
     where org_id = ${orgId} and item_id > ${after ?? ''}
-      and (${skillNumber ?? null}::integer is null or skill_number = ${skillNumber ?? null}::integer)
+      and ${skillNumber === undefined ? sql`true` : isSameSkill('skill_number', [skillNumber])}
       and (${status ?? null}::text is null or status = ${status ?? null}::text)
     order by item_id limit ${limit}`.execute(queries)
   return rows
@@ -101,11 +102,12 @@ interface ItemSkillRow {
 /** Returns the number of items of each skill of an organisation. */
 export async function listItemSkills(queries: Queries, orgId: string) {
   const { rows } = await sql<ItemSkillRow>`
-    select skill_number as number, coalesce(min(name), '') as name, count(*) filter (where status = 'active')::integer as active,
+    select coalesce(survivor_number, i.skill_number) as number, coalesce(min(name), '') as name, count(*) filter (where status = 'active')::integer as active,
       count(*) filter (where status = 'pilot')::integer as pilot, count(*) filter (where status = 'retired')::integer as retired,
       count(*) filter (where status = 'active' and source = 'private')::integer as private_active
-    from skill_items left join skills on skills.number = skill_number
-    where org_id = ${orgId} group by skill_number order by skill_number`.execute(queries)
+    from skill_items i left join skill_merges m on m.skill_number = i.skill_number
+      left join skills on skills.number = coalesce(survivor_number, i.skill_number)
+    where org_id = ${orgId} group by 1 order by 1`.execute(queries)
   return rows.map(({ number, private_active, ...row }) => ({
     skill_id: skillId(number),
     ...row,
@@ -149,7 +151,7 @@ export async function exportItems(
     select item_id, skill_number, coalesce(name, '') as skill_name, external_id, content
     from skill_items left join skills on skills.number = skill_number
     where org_id = ${orgId} and source = 'private' and status <> 'retired'
-      and (${skillNumber ?? null}::integer is null or skill_number = ${skillNumber ?? null}::integer)
+      and ${skillNumber === undefined ? sql`true` : isSameSkill('skill_number', [skillNumber])}
     order by skill_number, item_id`.execute(queries)
   const items = rows.map((row): ExportedItem => {
     const { kind, difficulty, texts } = openContent(vault, row)
@@ -192,5 +194,6 @@ export async function findSkillsOnPublicBank(
 ): Promise<number[]> {
   const own = await findOwnMeasurableSkills(queries, orgId)
   const bank = await loadBank()
-  return skillNumbers.filter((number) => !own.has(number) && bank.has(number))
+  const families = await readSkillFamilies(queries, skillNumbers)
+  return skillNumbers.filter((number) => !own.has(number) && families.numbersOf(number).some((same) => bank.has(same)))
 }

@@ -1,14 +1,13 @@
-import { sql } from 'kysely'
 import { coalesce } from '../platform/coalesce.ts'
 import type { Database } from '../platform/database/database.ts'
 import type { Listener } from '../platform/database/listener.ts'
 import { runForAllOrganisations } from '../platform/database/tenant-scope.ts'
 import type { Log } from '../platform/log.ts'
-import { MIN_ACTIVE_ITEMS } from '../questions/skill-items.ts'
+import { listOwnMeasurableSkills } from './item-store.ts'
 
 /** The skills that organisations can measure with their own items, in memory. Updated shortly after each change in the database. */
 export interface OwnSkills {
-  /** Returns the numbers of the skills. */
+  /** Returns the numbers of the skills, and of those that were merged into them. */
   of(orgId: string): ReadonlySet<number>
   refresh(): Promise<void>
 }
@@ -35,11 +34,9 @@ export async function openOwnSkills({
   return { of: (orgId) => skillsByOrganisation.get(orgId) ?? NO_SKILLS, refresh }
 
   async function load(): Promise<void> {
-    const { rows } = await sql<{ org_id: string; skill_number: number }>`
-      select org_id, skill_number from skill_items where source = 'private' and status = 'active'
-      group by org_id, skill_number having count(*) >= ${MIN_ACTIVE_ITEMS}`.execute(db.queries)
     const next = new Map<string, Set<number>>()
-    for (const { org_id, skill_number } of rows) next.set(org_id, (next.get(org_id) ?? new Set()).add(skill_number))
+    for (const { org_id, skill_number } of await listOwnMeasurableSkills(db.queries))
+      next.set(org_id, (next.get(org_id) ?? new Set()).add(skill_number))
     skillsByOrganisation = next
   }
 }

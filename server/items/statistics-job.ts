@@ -62,21 +62,26 @@ async function listItemsWithResponses(queries: Queries, from: number, after: str
     order by item_id limit ${ITEMS_PER_QUERY}`.execute(queries)
   return rows.map(({ item_id, skill_number, source, org_id }) => ({
     itemId: item_id,
-    skillNumber: skill_number,
+    // Mandates can ask the items of a merged skill about the surviving one. The ID of a built-in item names its own skill.
+    skillNumber: source === 'bank' ? Number.parseInt(item_id, 10) : skill_number,
     source,
     orgId: source === 'bank' ? undefined : org_id,
   }))
 }
 
 interface ItemRow {
+  skillNumber: number
   status: 'pilot' | 'active' | 'retired'
   authorDifficulty: number
   restoredResponseId: number
 }
 
-async function updateItem(tx: Tx, deps: StatisticsDeps, item: ItemRef): Promise<void> {
-  const row = item.orgId ? await lockOwnItem(tx, item.itemId) : await lockBankItem(tx, deps, item)
+async function updateItem(tx: Tx, deps: StatisticsDeps, respondedItem: ItemRef): Promise<void> {
+  const row = respondedItem.orgId
+    ? await lockOwnItem(tx, respondedItem.itemId)
+    : await lockBankItem(tx, deps, respondedItem)
   if (!row) return // deleted
+  const item = { ...respondedItem, skillNumber: row.skillNumber }
   const responses = await loadResponses(tx, item.itemId)
   const statistics = computeStatistics(responses, row.authorDifficulty)
   const difficulty = statistics.estimated_difficulty - (await difficultyShift(tx, item))
@@ -92,13 +97,14 @@ async function updateItem(tx: Tx, deps: StatisticsDeps, item: ItemRef): Promise<
 async function lockOwnItem(tx: Tx, itemId: string): Promise<ItemRow | undefined> {
   const row = await tx
     .selectFrom('skill_items')
-    .select(['status', 'content', 'restored_response_id'])
+    .select(['skill_number', 'status', 'content', 'restored_response_id'])
     .where('item_id', '=', itemId)
     .forUpdate()
     .executeTakeFirst()
   if (!row) return undefined
   const { difficulty } = JSON.parse(vaultOf(tx).open(row.content, skillItemPurpose(itemId))) as SkillItem
   return {
+    skillNumber: row.skill_number,
     status: row.status as ItemRow['status'],
     authorDifficulty: difficulty,
     restoredResponseId: row.restored_response_id ?? 0,
@@ -122,6 +128,7 @@ async function lockBankItem(
     .forUpdate()
     .executeTakeFirstOrThrow()
   return {
+    skillNumber,
     status: row.status as ItemRow['status'],
     authorDifficulty: bankItem.difficulty,
     restoredResponseId: row.restored_response_id ?? 0,

@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises'
-import { skillId } from '../catalogue/ids.ts'
 import type { LoadedSkills } from '../catalogue/loaded-skills.ts'
 import { itemSetId } from '../items/item-sets.ts'
 import type { ItemSet } from '../items/item-store.ts'
@@ -78,30 +77,36 @@ export class FlowWriter {
   }
 
   private async writeSkills({ orgId, body, skills, languages, signal }: FlowRequest): Promise<WrittenSkill[]> {
-    const skillsToAsk = skillsToVerify(body.skills).map((id) => {
+    const idBySkill = new Map<SkillToAsk, string>()
+    for (const id of skillsToVerify(body.skills)) {
       const skill = skills.byId(id)
       if (!skill) throw new Error(`skill ${id} not found`)
-      return skill
-    })
+      // Skills of the mandate that were merged later are the same skill, which is asked once.
+      if (!idBySkill.has(skill)) idBySkill.set(skill, id)
+    }
+    const skillsToAsk = [...idBySkill.keys()]
     if (skillsToAsk.length === 0) return []
     const itemSets = await this.itemSource.itemsForAll(orgId, skillsToAsk, languages, signal)
-    return Promise.all(skillsToAsk.map((skill, index) => this.writeSkill(skill, itemSets[index]!, languages)))
+    return Promise.all(
+      skillsToAsk.map((skill, index) => this.writeSkill(idBySkill.get(skill)!, skill, itemSets[index]!, languages)),
+    )
   }
 
-  /** Builds the stored form of a skill. Cached, because many mandates verify the same skills. */
+  /** Builds the stored form of a skill, with its ID in the mandate. Cached, because many mandates verify the same skills. */
   private async writeSkill(
+    id: string,
     skill: SkillToAsk,
     { source, items }: ItemSet,
     languages: Language[],
   ): Promise<WrittenSkill> {
-    const cacheKey = `${skill.number} ${languages}`
+    const cacheKey = `${id} ${languages}`
     const cached = source === 'bank' ? this.cache.get(cacheKey) : undefined
     if (cached?.itemSet.items === items) return cached
     await setImmediate() // let pending requests run first
     const setId = itemSetId(items)
     const written: WrittenSkill = {
       skill: {
-        skill_id: skillId(skill.number),
+        skill_id: id,
         name: skill.name,
         source,
         set_id: setId,

@@ -9,6 +9,7 @@ import { readCursor, writeCursor } from '../platform/http/cursor.ts'
 import { listOf, success } from '../platform/http/response-schemas.ts'
 import type { App } from '../platform/http/server.ts'
 import { loadBank } from '../questions/bank/bank.ts'
+import { languagesOf } from '../questions/skill-items.ts'
 import { MandateBatchInserter } from './mandate-batch-insert.ts'
 import { fullMandateRecordFromJson, mandateResult } from './mandate-record.ts'
 import { getMandateAndFlow, listMandates, type Mandate } from './mandate-rows.ts'
@@ -184,7 +185,14 @@ export function mandateRoutes(app: App, context: Context): void {
     const skillsOfOrganisation = new LoadedSkills({ skill: (number) => forOrganisation(loadedSkills.skill(number)) })
     const bank = await loadBank()
     const privateSkills = context.ownSkills.of(orgId)
-    const bankLanguagesOf = (number: number) => (privateSkills.has(number) ? undefined : bank.languagesOf(number))
+    const bankLanguagesOf = (number: number) => {
+      if (privateSkills.has(number)) return undefined
+      const merged = loadedSkills.skill(number)?.merged ?? []
+      const numbers = [number, ...merged.map((skill) => skill.number)].filter((each) => bank.has(each))
+      return numbers.length === 1
+        ? bank.languagesOf(numbers[0]!)
+        : languagesOf(numbers.flatMap((each) => bank.itemsOf(each)))
+    }
     return { clock, skills: skillsOfOrganisation, writer: context.writer, bankLanguagesOf }
   }
 }

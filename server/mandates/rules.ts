@@ -104,15 +104,17 @@ function* skillDetails(
   loadedSkills: VerifiableSkills,
   requestedNameKeys: ReadonlySet<string>,
 ): Generator<Detail> {
-  const indexBySkill = new Map<string, number>()
+  const indexBySkill = new Map<string | number, number>()
   for (const [index, skill] of skills.entries()) {
     const path = `skills[${index}]`
     const isPending = 'name' in skill
     const id = isPending ? nameKey(skill.name) : skill.skill_id
     const idPath = `${path}.${isPending ? 'name' : 'skill_id'}`
-    if (indexBySkill.has(id))
-      yield { path: idPath, message: `is the same skill as skills[${indexBySkill.get(id)}]; list it once` }
-    else indexBySkill.set(id, index)
+    // The IDs of merged skills mean the same skill.
+    const key = isPending ? id : (loadedSkills.byId(id)?.number ?? id)
+    if (indexBySkill.has(key))
+      yield { path: idPath, message: `is the same skill as skills[${indexBySkill.get(key)}]; list it once` }
+    else indexBySkill.set(key, index)
     if (isPending) {
       if (!requestedNameKeys.has(id))
         yield { path: idPath, message: 'has no open skill request; create one with POST /skill-requests' }

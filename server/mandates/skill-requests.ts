@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { skillId } from '../catalogue/ids.ts'
 import { nameKey } from '../catalogue/names.ts'
+import { readSkillFamilies } from '../catalogue/skill-families.ts'
 import { type ApprovedSkillData, requestRecord, type SkillRequest } from '../catalogue/skill-requests.ts'
 import { recordEvent } from '../events/record.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -28,10 +29,11 @@ export async function resolvePendingSkills(tx: Tx, skill: ApprovedSkillData, clo
     .orderBy('mandate_id')
     .forUpdate()
     .execute()
+  const sameIds = (await readSkillFamilies(tx, [skill.number])).numbersOf(skill.number).map(skillId)
   const now = new Date(clock.now())
   for (let from = 0; from < mandates.length; from += BATCH_SIZE) {
     const changes = mandates.slice(from, from + BATCH_SIZE).map(({ mandate_id, body, methods }) => {
-      const updatedBody = replacePendingSkill(JSON.parse(body) as StoredBody, skill)
+      const updatedBody = replacePendingSkill(JSON.parse(body) as StoredBody, skill, sameIds)
       return {
         mandate_id,
         body: JSON.stringify(updatedBody),
@@ -53,10 +55,17 @@ export async function resolvePendingSkills(tx: Tx, skill: ApprovedSkillData, clo
 /** Mandate body as stored, possibly without methods: see `storedText`. */
 type StoredBody = Omit<MandateBody, 'methods'>
 
-/** Replaces the pending skill with the approved skill, or removes it if the mandate already has the approved skill. */
-function replacePendingSkill(body: StoredBody, { number, nameKey: key }: ApprovedSkillData): StoredBody {
+/**
+ * Replaces the pending skill with the approved skill, or removes it if the mandate already has the approved skill. `sameIds` are all IDs that
+ * mean the approved skill.
+ */
+function replacePendingSkill(
+  body: StoredBody,
+  { number, nameKey: key }: ApprovedSkillData,
+  sameIds: readonly string[],
+): StoredBody {
   const skill_id = skillId(number)
-  const hasSkill = body.skills.some((skill) => 'skill_id' in skill && skill.skill_id === skill_id)
+  const hasSkill = body.skills.some((skill) => 'skill_id' in skill && sameIds.includes(skill.skill_id))
   const skills = body.skills.flatMap((skill): MandateSkill[] => {
     if (!('name' in skill) || nameKey(skill.name) !== key) return [skill]
     return hasSkill ? [] : [{ skill_id, verify: false }]

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { invalid } from '../api/invalid.ts'
 import { problem } from '../api/problem.ts'
 import { skillId } from '../catalogue/ids.ts'
+import { readSkillFamilies } from '../catalogue/skill-families.ts'
 import { blindIndexOf } from '../people/identity/blind-index.ts'
 import { openPersonKey } from '../people/identity/person-key.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
@@ -32,10 +33,16 @@ interface RelatedSession {
 export async function requireSourcesAvailable(tx: Tx, session: Session, now: number): Promise<void> {
   const relatedSessions = await findRelatedSessions(tx, session, now)
   const skillNumbers = session.skills.map(({ number }) => number)
+  const families = await readSkillFamilies(tx, [
+    ...skillNumbers,
+    ...relatedSessions.flatMap(({ skill_numbers, endorsed }) => [...skill_numbers, ...endorsed]),
+  ])
+  const survivorOf = (number: number) => families.survivorOf(number)
 
   for (const { endorsement_type, status, endorsed } of relatedSessions) {
     if (status !== 'completed' || endorsement_type !== session.endorsementType) continue
-    const duplicateSkill = skillNumbers.find((number) => endorsed.includes(number))
+    const endorsedSkills = new Set(endorsed.map(survivorOf))
+    const duplicateSkill = skillNumbers.find((number) => endorsedSkills.has(survivorOf(number)))
     if (duplicateSkill !== undefined) {
       const type = session.endorsementType
       throw problem(
@@ -45,10 +52,10 @@ export async function requireSourcesAvailable(tx: Tx, session: Session, now: num
     }
   }
   for (const source of session.sources) {
-    const skillsOfSource = new Set(skillNumbers)
+    const skillsOfSource = new Set(skillNumbers.map(survivorOf))
     for (const { sources, status, skill_numbers, endorsed } of relatedSessions) {
       if (!sources.includes(source)) continue
-      for (const number of status === 'completed' ? endorsed : skill_numbers) skillsOfSource.add(number)
+      for (const number of status === 'completed' ? endorsed : skill_numbers) skillsOfSource.add(survivorOf(number))
     }
     if (skillsOfSource.size > MAX_SKILLS_PER_SOURCE) {
       throw problem(
@@ -181,8 +188,8 @@ async function findRelatedSessions(tx: Tx, { id, userId, sources }: Session, now
 /** Rejects skills that the student has passed in another session. Skills that were passed in this session are not asked again. */
 async function requireNotPassed(tx: Tx, session: Session, skillNumbers: number[]) {
   const { rows } = await sql<{ skill: number }>`
-    select skill from verification_attempts, unnest(passed_skills) as skill
-    where user_id = ${session.userId} and verification_id <> ${session.id} and skill = any(${skillNumbers}::integer[])
+    select skill from verification_attempts, unnest(${skillNumbers}::integer[]) as skill
+    where user_id = ${session.userId} and verification_id <> ${session.id} and passed_skills && same_skills(array[skill])
     limit 1`.execute(tx)
   const [passed] = rows
   if (passed) {

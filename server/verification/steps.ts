@@ -1,5 +1,6 @@
 import { invalid } from '../api/invalid.ts'
 import { type Detail, problem } from '../api/problem.ts'
+import { skillNumber } from '../catalogue/ids.ts'
 import type { LoadedSkills } from '../catalogue/loaded-skills.ts'
 import type { Context } from '../context.ts'
 import type { Tx } from '../platform/database/database.ts'
@@ -37,19 +38,24 @@ export async function storeSkills(
 }
 
 function readSkills(loaded: LoadedSkills, skillChoices: SkillsInput['skills']): ChosenSkill[] {
-  const seenNumbers = new Set<number>()
+  const idBySkill = new Map<number, string>()
   const details: Detail[] = []
   const skills = skillChoices.map(({ skillId: id, proofUrl = [] }, index) => {
     const skill = loaded.byId(id)
     const quotedId = JSON.stringify(id.slice(0, 40))
     if (!skill) throw problem('INVALID_SKILL', `skills[${index}].skillId: skill ${quotedId} not found.`)
-    if (seenNumbers.has(skill.number))
-      throw problem('INVALID_SKILL', `skills[${index}].skillId: ${quotedId} is a duplicate.`)
-    seenNumbers.add(skill.number)
+    const sameId = idBySkill.get(skill.number)
+    if (sameId !== undefined)
+      throw problem(
+        'INVALID_SKILL',
+        `skills[${index}].skillId: ${quotedId} is ${sameId === id ? 'a duplicate' : `the same skill as ${sameId}`}.`,
+      )
+    idBySkill.set(skill.number, id)
     proofUrl.forEach((url, urlIndex) => {
       if (!isWebAddress(url)) details.push(invalidWebAddressDetail(`skills[${index}].proofUrl[${urlIndex}]`))
     })
-    return { number: skill.number, name: skill.name, proofUrl }
+    // The ID of a merged skill stays as sent, so that the partner finds it in the results.
+    return { number: skillNumber(id)!, name: skill.name, proofUrl }
   })
   if (details.length > 0) throw invalid(details)
   return skills

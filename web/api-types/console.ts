@@ -592,6 +592,25 @@ export interface EditableSkill {
     /** True if the source determines the description and the sub-skill. */
     owner: boolean
   }[]
+  /** The skill into which this skill was merged, or null. Its ID stays valid and means that skill. */
+  merged_into: {
+    skill_id: string
+    name: string
+    merged_at: string
+  } | null
+  /** Skills that were merged into this one, directly or through others. */
+  merged_skills: {
+    skill_id: string
+    name: string
+    /** Names that mean this skill because of the merge. */
+    aliases: string[]
+    /** The skill that was chosen for the merge. */
+    into: {
+      skill_id: string
+      name: string
+    }
+    merged_at: string
+  }[]
   /** Number of the version. Send it with a change of the skill. */
   revision: number
   updated_at: string
@@ -1811,6 +1830,36 @@ export interface SkillChange {
   often_required?: boolean
   /** False switches off the verification with the built-in questions and the AI writer; true allows it. A skill without enough questions is not verifiable even with true. */
   verification?: boolean
+}
+
+export interface SkillMerge {
+  /** ID of the skill that survives. */
+  into: string
+}
+
+export interface SkillMergeEffects {
+  skill: {
+    skill_id: string
+    name: string
+  }
+  into: {
+    skill_id: string
+    name: string
+  }
+  /** Names that become aliases of the surviving skill. */
+  new_aliases: string[]
+  /** Skills that were merged into the skill earlier. Their IDs mean the surviving skill, too. */
+  earlier_merged_skill_ids: string[]
+  /** Number of mandates with the skill that are not archived. They keep its ID. */
+  mandates: number
+  /** Number of verification sessions with the skill. They keep its ID. */
+  sessions: number
+  /** Number of selections in the public catalogue. They keep its ID. */
+  selected_skills: number
+  /** Number of questions of organisations about the skill. They become questions about the surviving skill. */
+  own_questions: number
+  /** True if the built-in bank has questions about the skill. They become questions about the surviving skill. */
+  built_in_questions: boolean
 }
 
 export interface SkillRequestForOperator {

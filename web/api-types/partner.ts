@@ -1823,6 +1823,8 @@ export interface Skill {
   master_skill: MasterSkillName
   /** True if the skill can be measured: the built-in bank or the bank of your organisation has at least 12 active questions about it, or an AI writer is configured. The operator can switch the built-in bank and the AI writer off for a skill. */
   verifiable: boolean
+  /** IDs of skills that were merged into this one. They stay valid and mean this skill. Absent if there are none. */
+  merged_skill_ids?: string[]
 }
 
 /** The last submitted attempt at the skill in this session. Absent without one. */
@@ -1990,6 +1992,8 @@ export interface SkillSearchResult {
   master_skill: MasterSkillName
   /** True if the skill can be measured: the built-in bank or the bank of your organisation has at least 12 active questions about it, or an AI writer is configured. The operator can switch the built-in bank and the AI writer off for a skill. */
   verifiable: boolean
+  /** IDs of skills that were merged into this one. They stay valid and mean this skill. Absent if there are none. */
+  merged_skill_ids?: string[]
   /** Quality of the match, from 0 to 1. */
   score: number
 }

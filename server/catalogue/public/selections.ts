@@ -4,8 +4,9 @@ import { invalid } from '../../api/invalid.ts'
 import { problem } from '../../api/problem.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
-import { masterSkillId, subSkillId } from '../ids.ts'
+import { masterSkillId, skillId, subSkillId } from '../ids.ts'
 import type { LoadedSkills } from '../loaded-skills.ts'
+import { isSameSkill } from '../skill-families.ts'
 import type { PageWindow } from './page-numbers.ts'
 
 /** A skill that a user has selected. */
@@ -43,6 +44,14 @@ export async function selectSkill(
   input: SelectionInput,
 ): Promise<Selection> {
   const { number, sub } = getSkill(skills, input)
+  // Selections of a skill that was merged into this one count, too.
+  const existing = await tx
+    .selectFrom('selected_skills')
+    .select('selected_skill_id')
+    .where('user_id', '=', input.user_id)
+    .where(isSameSkill('skill_number', [number]))
+    .executeTakeFirst()
+  if (existing) throw problem('CONFLICT', `This user has already selected ${input.skill_id}.`)
   const now = new Date(clock.now())
   const selection = await tx
     .insertInto('selected_skills')
@@ -62,10 +71,16 @@ export async function selectSkill(
   return selection
 }
 
-/** Returns the selected skill. Throws if it does not exist, or if the other two IDs are not those of its sub-skill and master skill. */
+/**
+ * Returns the selected skill. Throws if it does not exist, or if the other two IDs are not those of its sub-skill and master skill. The IDs
+ * of a merged skill may be sent with those of its former place.
+ */
 function getSkill(skills: LoadedSkills, { skill_id, sub_skill_id, master_skill_id }: SelectionInput) {
   const skill = skills.byId(skill_id)
   if (!skill) throw problem('NOT_FOUND', `Skill ${JSON.stringify(skill_id.slice(0, 40))} not found.`)
+  const former = skill.merged?.find(({ number }) => skillId(number) === skill_id)?.sub
+  if (former && subSkillId(former.number) === sub_skill_id && masterSkillId(former.master.number) === master_skill_id)
+    return skill
   const checkId = (path: string, actual: string, expected: string) =>
     actual === expected ? [] : [{ path, message: `must be ${expected} for ${skill_id}` }]
   const details = [
@@ -128,10 +143,11 @@ export interface SelectionTotals {
 export async function countSelections(tx: Queries): Promise<SelectionTotals> {
   return tx
     .selectFrom('selected_skills')
+    .leftJoin('skill_merges', 'skill_merges.skill_number', 'selected_skills.skill_number')
     .select(({ fn }) => [
       fn.countAll<number>().as('selections'),
       fn.count<number>('user_id').distinct().as('users'),
-      fn.count<number>('skill_number').distinct().as('skills'),
+      sql<number>`count(distinct coalesce(survivor_number, selected_skills.skill_number))`.as('skills'),
     ])
     .executeTakeFirstOrThrow()
 }
@@ -141,13 +157,9 @@ export async function listTopSkills(
   tx: Queries,
   { offset, limit }: PageWindow,
 ): Promise<{ skill_number: number; selections: number }[]> {
-  return tx
-    .selectFrom('selected_skills')
-    .select(({ fn }) => ['skill_number', fn.countAll<number>().as('selections')])
-    .groupBy('skill_number')
-    .orderBy('selections', 'desc')
-    .orderBy('skill_number')
-    .offset(offset)
-    .limit(limit)
-    .execute()
+  const { rows } = await sql<{ skill_number: number; selections: number }>`
+    select coalesce(survivor_number, s.skill_number) as skill_number, count(*)::int as selections
+    from selected_skills s left join skill_merges m on m.skill_number = s.skill_number
+    group by 1 order by selections desc, 1 offset ${offset} limit ${limit}`.execute(tx)
+  return rows
 }

@@ -4,12 +4,22 @@ import type { Context } from '../../context.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { defineHook } from '../../platform/hook.ts'
+import { NoBody } from '../../platform/http/body.ts'
 import type { App } from '../../platform/http/server.ts'
-import { EditableSkill, ListedSkill, SkillChangeBody, SkillFilters } from '../editor-schema.ts'
+import {
+  EditableSkill,
+  ListedSkill,
+  MergeEffectsRecord,
+  MergeQuery,
+  SkillChangeBody,
+  SkillFilters,
+  SkillMergeBody,
+} from '../editor-schema.ts'
 import { skillNumber } from '../ids.ts'
 import { SkillParams } from '../schema.ts'
-import { browseSkills, describeSkill } from '../skill-browser.ts'
+import { browseSkills, describeMergeEffects, describeSkill } from '../skill-browser.ts'
 import { changeSkill } from '../skill-edits.ts'
+import { mergeSkill, refreshAfterMerge, undoMerge } from '../skill-merges.ts'
 import { requireAdmin } from './admin-key.ts'
 import { rejectPageAfterLast } from './page-numbers.ts'
 import { PageQuery, paginatedResponse, singleResponse } from './schema.ts'
@@ -124,6 +134,83 @@ export function skillAdminRoutes(app: App, context: Context): void {
       })
       await catalogue.refreshAfterChange()
       return { success: true as const, message: 'Skill changed', data: await describeSkill(context, skill_id) }
+    },
+  )
+
+  app.get(
+    '/admin/skills/:skill_id/merge',
+    {
+      ...sharedOptions,
+      config: { ...sharedOptions.config, errors: ['NOT_FOUND', 'CONFLICT'] },
+      schema: {
+        ...sharedSchema,
+        operationId: 'getSkillMergeEffects',
+        summary: 'Get the effects of merging a skill',
+        description: 'Returns the effects of merging the skill into another one, without merging them.',
+        params: SkillParams,
+        querystring: MergeQuery,
+        response: { 200: singleResponse(MergeEffectsRecord) },
+      },
+    },
+    async ({ params, query }) => ({
+      success: true as const,
+      message: 'Effects of the merge',
+      data: await describeMergeEffects(db.queries, params.skill_id, query.into),
+    }),
+  )
+
+  app.post(
+    '/admin/skills/:skill_id/merge',
+    {
+      ...sharedOptions,
+      config: { ...sharedOptions.config, errors: ['NOT_FOUND', 'CONFLICT'] },
+      schema: {
+        ...sharedSchema,
+        operationId: 'mergeCatalogueSkill',
+        summary: 'Merge a skill into another one',
+        description:
+          'The ID of the merged skill stays valid and means the surviving skill, which gets its name and aliases as aliases. Records keep the ID that they were created with. The merge can be undone. Returns the surviving skill. Fails with 409 if one of the skills has already been merged.',
+        params: SkillParams,
+        body: SkillMergeBody,
+        response: { 200: singleResponse(EditableSkill) },
+      },
+    },
+    async (request) => {
+      const { skill_id } = request.params
+      const { into } = request.body
+      await db.transaction(async (tx) => {
+        const names = await mergeSkill(tx, clock, skillNumber(skill_id) ?? 0, skillNumber(into) ?? 0)
+        await record(tx, request, 'skill.merge', skill_id, { into, ...names })
+      })
+      await refreshAfterMerge(context)
+      return { success: true as const, message: 'Skills merged', data: await describeSkill(context, into) }
+    },
+  )
+
+  app.post(
+    '/admin/skills/:skill_id/undo-merge',
+    {
+      ...sharedOptions,
+      config: { ...sharedOptions.config, errors: ['NOT_FOUND', 'CONFLICT'] },
+      schema: {
+        ...sharedSchema,
+        operationId: 'undoSkillMerge',
+        summary: 'Undo the merge of a skill',
+        description:
+          'Makes a merged skill a skill of its own again. Returns the skill. Fails with 409 if it is not merged.',
+        params: SkillParams,
+        body: NoBody,
+        response: { 200: singleResponse(EditableSkill) },
+      },
+    },
+    async (request) => {
+      const { skill_id } = request.params
+      await db.transaction(async (tx) => {
+        const details = await undoMerge(tx, clock, skillNumber(skill_id) ?? 0)
+        await record(tx, request, 'skill.undo_merge', skill_id, details)
+      })
+      await refreshAfterMerge(context)
+      return { success: true as const, message: 'Merge undone', data: await describeSkill(context, skill_id) }
     },
   )
 }

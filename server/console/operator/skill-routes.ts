@@ -2,8 +2,11 @@ import { type Static, Type } from 'typebox'
 import {
   EditableSkill,
   ListedSkill,
+  MergeEffectsRecord,
+  MergeQuery,
   SkillChangeBody,
   SkillFilters,
+  SkillMergeBody,
   SkillUseRecord,
 } from '../../catalogue/editor-schema.ts'
 import { masterSkillId, skillNumber, subSkillId } from '../../catalogue/ids.ts'
@@ -12,11 +15,14 @@ import {
   browseMasterSkills,
   browseSkills,
   browseSubSkills,
+  describeMergeEffects,
   describeSkill,
   describeSkillUse,
 } from '../../catalogue/skill-browser.ts'
 import { changeSkill } from '../../catalogue/skill-edits.ts'
+import { mergeSkill, refreshAfterMerge, undoMerge } from '../../catalogue/skill-merges.ts'
 import type { Context } from '../../context.ts'
+import { NoBody } from '../../platform/http/body.ts'
 import { readCursor, writeCursor } from '../../platform/http/cursor.ts'
 import { pageQuery, success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
@@ -112,6 +118,48 @@ export function skillEditorRoutes(app: App, context: Context): void {
       })
       await catalogue.refreshAfterChange()
       return successResponse('Skill changed', await describeSkill(context, skill_id))
+    },
+  )
+
+  app.get(
+    '/operator/catalogue/skills/:skill_id/merge',
+    {
+      config,
+      schema: { params: SkillParams, querystring: MergeQuery, response: { 200: success(MergeEffectsRecord) } },
+    },
+    async ({ params, query }) =>
+      successResponse('Effects of the merge', await describeMergeEffects(db.queries, params.skill_id, query.into)),
+  )
+
+  app.post(
+    '/operator/catalogue/skills/:skill_id/merge',
+    {
+      config,
+      schema: { params: SkillParams, body: SkillMergeBody, response: { 200: success(EditableSkill) } },
+    },
+    async (request) => {
+      const { skill_id } = request.params
+      const { into } = request.body
+      await db.transaction(async (tx) => {
+        const names = await mergeSkill(tx, clock, skillNumber(skill_id) ?? 0, skillNumber(into) ?? 0)
+        await recordRequestAudit(tx, context, request, 'skill.merge', skill_id, { into, ...names })
+      })
+      await refreshAfterMerge(context)
+      return successResponse('Skills merged', await describeSkill(context, into))
+    },
+  )
+
+  app.post(
+    '/operator/catalogue/skills/:skill_id/undo-merge',
+    { config, schema: { params: SkillParams, body: NoBody, response: { 200: success(EditableSkill) } } },
+    async (request) => {
+      const { skill_id } = request.params
+      await db.transaction(async (tx) => {
+        const details = await undoMerge(tx, clock, skillNumber(skill_id) ?? 0)
+        await recordRequestAudit(tx, context, request, 'skill.undo_merge', skill_id, details)
+      })
+      await refreshAfterMerge(context)
+      return successResponse('Merge undone', await describeSkill(context, skill_id))
     },
   )
 

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { invalid } from '../../api/invalid.ts'
 import { problem } from '../../api/problem.ts'
 import { skillId } from '../../catalogue/ids.ts'
+import { readSkillFamilies } from '../../catalogue/skill-families.ts'
 import type { Context } from '../../context.ts'
 import { checkTypedItem, lockOwnItems, storeTypedItem } from '../../items/exchange/import.ts'
 import { MAX_DISTRACTORS, MIN_DISTRACTORS, UNSPECIFIED_KIND } from '../../items/exchange/item-draft.ts'
@@ -76,11 +77,16 @@ export function ownQuestionRoutes(app: App, context: Context): void {
     async (request) => {
       const { skill_id, item_id } = request.params
       const { orgId } = request.caller
-      const checked = await check(skill_id, item_id, request.body)
+      // A question about a merged skill is shown with those about the surviving one, and stays a question about its own.
+      const { skillNumber: ownSkill } = await getItemRef(db.queries, orgId, item_id)
+      const families = await readSkillFamilies(db.queries, [ownSkill])
+      if (!families.numbersOf(ownSkill).map(skillId).includes(skill_id))
+        throw problem('NOT_FOUND', `Question ${item_id} not found.`)
+      const checked = await check(skillId(ownSkill), item_id, request.body)
       const stored = await db.transaction(async (tx) => {
         await lockOwnItems(tx, orgId)
         const item = await getItemRef(tx, orgId, item_id)
-        if (skillId(item.skillNumber) !== skill_id) throw problem('NOT_FOUND', `Question ${item_id} not found.`)
+        if (item.skillNumber !== ownSkill) throw problem('NOT_FOUND', `Question ${item_id} not found.`)
         if (item.source !== 'private')
           throw problem(
             'CONFLICT',

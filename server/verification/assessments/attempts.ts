@@ -134,7 +134,7 @@ export async function findSeenItems(queries: Queries, { userId, skills }: Sessio
     .selectFrom('verification_attempts')
     .select('fingerprints')
     .where('user_id', '=', userId)
-    .where(sql<boolean>`skill_numbers && ${skills.map(({ number }) => number)}::integer[]`)
+    .where(sql<boolean>`skill_numbers && same_skills(${skills.map(({ number }) => number)}::integer[])`)
     .orderBy('created_at')
     .execute()
   return rows.flatMap(({ fingerprints }) => fingerprints)
@@ -146,7 +146,7 @@ export async function findEarlierStems(queries: Queries, { userId, skills }: Ses
     .selectFrom('verification_attempts')
     .select('questions')
     .where('user_id', '=', userId)
-    .where(sql<boolean>`skill_numbers && ${skills.map(({ number }) => number)}::integer[]`)
+    .where(sql<boolean>`skill_numbers && same_skills(${skills.map(({ number }) => number)}::integer[])`)
     .execute()
   return new Set(rows.flatMap(({ questions }) => (questions as unknown as Question[]).map(({ question }) => question)))
 }
@@ -171,7 +171,8 @@ interface FailedAttempts {
 
 /**
  * Returns the failed attempts at the skill that has most of them, among the skills that were not passed in this session; attempts of all
- * sessions of the student count. An attempt fails for each skill it did not pass, and for all skills if it was not submitted in time.
+ * sessions of the student count. An attempt fails for each skill it did not pass, and for all skills if it was not submitted in time. Attempts
+ * at a skill that was merged into another one are attempts at the surviving skill.
  */
 export async function findFailedAttempts(
   queries: Queries,
@@ -180,9 +181,9 @@ export async function findFailedAttempts(
 ): Promise<FailedAttempts | undefined> {
   const { rows } = await sql<{ skill: number; count: number; failed_at: Date | null }>`
     select skill, count(*)::int as count, (array_agg(failed_at order by failed_at desc))[${MAX_FAILED_ATTEMPTS}::int] as failed_at
-    from verification_attempts a, unnest(a.skill_numbers) as skill, coalesce(a.submitted_at, a.expires_at) as failed_at
-    where a.user_id = ${userId} and skill = any(${skills.map(({ number }) => number)}::integer[])
-      and not skill = any(a.passed_skills)
+    from unnest(${skills.map(({ number }) => number)}::integer[]) as skill, same_skills(array[skill]) as same, verification_attempts a,
+      coalesce(a.submitted_at, a.expires_at) as failed_at
+    where a.user_id = ${userId} and a.skill_numbers && same and not a.passed_skills && same
       and not exists (select from verification_attempts where verification_id = ${id} and skill = any(passed_skills))
       and case when a.submitted_at is null then a.expires_at <= ${new Date(now)} else true end
       and failed_at > ${new Date(now - FAILED_ATTEMPT_WINDOW_MS)}

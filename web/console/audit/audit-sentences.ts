@@ -78,6 +78,8 @@ const ACTION_TEXTS: Record<string, string> = {
   'mail.unsuppress': t('Allowed emails to a mailbox again'),
   'catalogue.import': t('Imported skills'),
   'skill.change': t('Changed a skill'),
+  'skill.merge': t('Merged a skill into another one'),
+  'skill.undo_merge': t('Undid the merge of a skill'),
   'channel.set': t('Set up a channel'),
   'channel.test': t('Sent a test message'),
   'dnd-check.set': t('Set up the DND check'),

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { EditableSkill, SkillChange, SkillUse } from '../../api-types/console.ts'
+import { richText } from '../../translations/rich-text.ts'
 import { displayLocale, t } from '../../translations/translate.ts'
 import './skills.css'
 import '../shared/forms.css'
@@ -13,13 +14,14 @@ import { Time } from '../../ui/time.tsx'
 import { DescriptionItem, DescriptionList } from '../shared/description-list.tsx'
 import { type ApiError, api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
-import { Link, type Params, ParentLink } from '../shell/router.tsx'
+import { Link, navigate, type Params, ParentLink } from '../shell/router.tsx'
+import { MergeSkill } from './merge-skill.tsx'
 import { SOURCE_NAMES } from './skill-sources.ts'
 
 const CATALOGUE_PATH = '/operator/skills/catalogue'
 
 /** The part of the page that sent a change. It shows the outcome. */
-type Section = 'name' | 'aliases' | 'settings'
+type Section = 'name' | 'aliases' | 'settings' | 'merge'
 
 type Outcome = { section: Section } & ({ text: string } | { error: ApiError })
 
@@ -29,6 +31,7 @@ export default function OperatorCatalogueSkill({ params }: { params: Params }) {
   const { data, error, reload, set } = useData<EditableSkill>(path)
   const use = useData<SkillUse>(`${path}/use`)
   const [outcome, setOutcome] = useState<Outcome>()
+  const [merging, setMerging] = useState(false)
   if (error) return <Notice kind="bad">{error.message}</Notice>
   if (!data) return <h1 class="waiting">Skill</h1>
   return (
@@ -62,56 +65,96 @@ export default function OperatorCatalogueSkill({ params }: { params: Params }) {
         </DescriptionItem>
       </DescriptionList>
 
-      <Rename
-        key={data.name}
-        data={data}
-        change={(changes, text) => change('name', changes, text)}
-        outcome={showOutcome('name')}
-      />
-      <Aliases
-        data={data}
-        change={(changes, text) => change('aliases', changes, text)}
-        outcome={showOutcome('aliases')}
-      />
-      <section class="stack" aria-label={t('Settings')}>
-        <h2>{t('Settings')}</h2>
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={data.often_required}
-            onChange={() =>
-              void change(
-                'settings',
-                { often_required: !data.often_required },
-                data.often_required
-                  ? t('The skill no longer ranks higher in searches.')
-                  : t('The skill ranks higher in searches.'),
-              )
-            }
+      {data.merged_into && (
+        <Notice kind="wait">
+          {richText('This skill has been merged into <link>{name}</link>. Its ID means that skill.', {
+            name: data.merged_into.name,
+            link: (text) => <Link to={`${CATALOGUE_PATH}/${data.merged_into!.skill_id}`}>{text}</Link>,
+          })}{' '}
+          <button type="button" class="plain flush" onClick={() => void undoMerge(data.skill_id, data.name)}>
+            {t('Undo the merge')}
+          </button>
+        </Notice>
+      )}
+      {showOutcome('merge')}
+      {!data.merged_into && (
+        <>
+          <Rename
+            key={data.name}
+            data={data}
+            change={(changes, text) => change('name', changes, text)}
+            outcome={showOutcome('name')}
           />
-          {t('Often required: rank it higher in searches')}
-        </label>
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={data.verification}
-            onChange={() =>
-              void change(
-                'settings',
-                { verification: !data.verification },
-                data.verification ? t('Verification is switched off.') : t('Verification is switched on.'),
-              )
-            }
+          <Aliases
+            data={data}
+            change={(changes, text) => change('aliases', changes, text)}
+            outcome={showOutcome('aliases')}
           />
-          {t('Allow verification with the questions of this server')}
-        </label>
-        <p class="soft small">
-          {t(
-            'A skill is verifiable only if there are enough questions about it, or an AI writer is configured. Mandates that already verify the skill are not affected, and organisations with enough questions of their own can always verify it.',
-          )}
-        </p>
-        {showOutcome('settings')}
-      </section>
+          <section class="stack" aria-label={t('Settings')}>
+            <h2>{t('Settings')}</h2>
+            <label class="check">
+              <input
+                type="checkbox"
+                checked={data.often_required}
+                onChange={() =>
+                  void change(
+                    'settings',
+                    { often_required: !data.often_required },
+                    data.often_required
+                      ? t('The skill no longer ranks higher in searches.')
+                      : t('The skill ranks higher in searches.'),
+                  )
+                }
+              />
+              {t('Often required: rank it higher in searches')}
+            </label>
+            <label class="check">
+              <input
+                type="checkbox"
+                checked={data.verification}
+                onChange={() =>
+                  void change(
+                    'settings',
+                    { verification: !data.verification },
+                    data.verification ? t('Verification is switched off.') : t('Verification is switched on.'),
+                  )
+                }
+              />
+              {t('Allow verification with the questions of this server')}
+            </label>
+            <p class="soft small">
+              {t(
+                'A skill is verifiable only if there are enough questions about it, or an AI writer is configured. Mandates that already verify the skill are not affected, and organisations with enough questions of their own can always verify it.',
+              )}
+            </p>
+            {showOutcome('settings')}
+          </section>
+          <section class="stack" aria-label={t('Merged skills')}>
+            <h2>{t('Merged skills')}</h2>
+            {data.merged_skills.length > 0 && (
+              <ul>
+                {data.merged_skills.map(({ skill_id, name }) => (
+                  <li key={skill_id}>
+                    <Link to={`${CATALOGUE_PATH}/${skill_id}`}>{name}</Link> <span class="soft small">{skill_id}</span>{' '}
+                    <button type="button" class="plain flush" onClick={() => void undoMerge(skill_id, name)}>
+                      {t('Undo the merge of {name}', { name })}
+                    </button>
+                  </li>
+                ))}
+              </ul>
+            )}
+            <p class="soft small">
+              {t('Merge a skill that the catalogue has twice. Its ID stays valid and means the skill that survives.')}
+            </p>
+            <p>
+              <button type="button" onClick={() => setMerging(true)}>
+                {t('Merge into another skill…')}
+              </button>
+            </p>
+          </section>
+        </>
+      )}
+      {merging && <MergeSkill skill={data} onClose={() => setMerging(false)} onMerged={showSurvivor} />}
 
       <h2>{t('Sources')}</h2>
       <Table
@@ -139,6 +182,22 @@ export default function OperatorCatalogueSkill({ params }: { params: Params }) {
     setOutcome(response.ok ? { section, text } : { section, error: response.error })
     if (response.ok) set(response.data)
     return response.ok
+  }
+
+  function showSurvivor({ skill_id }: EditableSkill) {
+    setMerging(false)
+    navigate(`${CATALOGUE_PATH}/${skill_id}`)
+  }
+
+  async function undoMerge(id: string, name: string) {
+    setOutcome(undefined)
+    const response = await api<EditableSkill>(`/operator/catalogue/skills/${id}/undo-merge`, { body: {} })
+    setOutcome(
+      response.ok
+        ? { section: 'merge', text: t('“{name}” is a skill of its own again.', { name }) }
+        : { section: 'merge', error: response.error },
+    )
+    if (response.ok) await reload()
   }
 
   function showOutcome(section: Section): ComponentChildren {

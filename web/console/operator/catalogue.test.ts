@@ -108,6 +108,35 @@ test('an operator finds a skill, renames it and changes its aliases, and decides
   assert.equal(items[0].rejection_reason, 'This is not a skill that can be shown.')
 })
 
+test('an operator merges a skill into another one after seeing the effects, and undoes it', async (t) => {
+  const app = await startApp(t)
+  const { get } = await createPartner(app)
+  const page = await openConsolePage(t, app)
+  const nameOf = async (id: string) => (await get(`/skills/${id}`)).body.data.skill_id
+  await page.goto(`${app.url}/console/operator/skills/catalogue/sk_1002`)
+  await getButton(page, 'Merge into another skill…').click()
+  const dialog = getDialog(page)
+  await dialog.getByLabel('Skill that survives').fill('sk_1001')
+  await dialog.getByRole('option', { name: /sk_1001/ }).click()
+  await dialog.getByText(/^sk_1002 stays valid and means Bricklaying\.$/).waitFor()
+  await checkPage(page, 'operator-merge-skill')
+  assert.equal(await nameOf('sk_1002'), 'sk_1002')
+  await dialog.getByRole('button', { name: 'Merge skills' }).click()
+  await waitForHeading(page, /^Bricklaying/)
+  const undo = page.getByRole('button', { name: /^Undo the merge of / })
+  await undo.waitFor()
+  await checkPage(page, 'operator-merged-skill')
+  assert.equal(await nameOf('sk_1002'), 'sk_1001')
+
+  await page.goto(`${app.url}/console/operator/skills/catalogue/sk_1002`)
+  await page.getByText(/This skill has been merged into/).waitFor()
+  assert.equal(await page.getByRole('link', { name: 'Bricklaying', exact: true }).count(), 1)
+  await getButton(page, 'Undo the merge').click()
+  await page.getByText(/is a skill of its own again/).waitFor()
+  await getButton(page, 'Merge into another skill…').waitFor()
+  assert.equal(await nameOf('sk_1002'), 'sk_1002')
+})
+
 test('the pages of the catalogue work on a phone in dark mode', async (t) => {
   const app = await startApp(t)
   const page = await openConsolePage(t, app, {

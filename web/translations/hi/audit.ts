@@ -89,6 +89,8 @@ export default {
   'Allowed emails to a mailbox again': 'किसी मेलबॉक्स को ईमेल भेजने की फिर से अनुमति दी',
   'Imported skills': 'कौशल आयात किए',
   'Changed a skill': 'कौशल बदला',
+  'Merged a skill into another one': 'कौशल को दूसरे कौशल में मिलाया',
+  'Undid the merge of a skill': 'कौशल का विलय वापस लिया',
   'Set up a channel': 'चैनल सेट अप किया',
   'Sent a test message': 'टेस्ट संदेश भेजा',
   'Set up the DND check': 'DND जाँच सेट अप की',

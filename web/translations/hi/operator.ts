@@ -228,6 +228,33 @@ export default {
   'Removed by operators, and not added again by imports: {aliases}': 'ऑपरेटरों ने हटाए, आयात से फिर नहीं जुड़ते: {aliases}',
   'Removed the alias “{alias}”.': 'उपनाम “{alias}” हटाया गया।',
   'Removed {time}': '{time} को हटाया गया',
+  'Merge “{name}” into another skill': '“{name}” को दूसरे कौशल में मिलाएँ',
+  'Skill that survives': 'बना रहने वाला कौशल',
+  'A name, an alias or an ID. Records can be found by both IDs afterwards.':
+    'नाम, उपनाम या ID। इसके बाद दोनों ID मान्य रहती हैं।',
+  'Effects of the merge': 'विलय का असर',
+  'Merge skills': 'कौशल मिलाएँ',
+  '{id} stays valid and means {survivor}.': '{id} मान्य रहती है और उसका अर्थ {survivor} होता है।',
+  'So do the skills that were merged into it: {ids}.': 'इसमें पहले मिलाए गए कौशल भी: {ids}।',
+  'New aliases: {aliases}': 'नए उपनाम: {aliases}',
+  'No new aliases.': 'कोई नया उपनाम नहीं।',
+  'Records that keep the ID: {mandates} mandates, {sessions} verifications, {selections} selections.':
+    'ID बनाए रखने वाले रिकॉर्ड: {mandates} मैंडेट, {sessions} सत्यापन, {selections} चयन।',
+  'Questions of organisations that are also asked about {survivor}: {count}':
+    'संगठनों के प्रश्न जो {survivor} के बारे में भी पूछे जाएँगे: {count}',
+  'The questions of the built-in bank are also asked about {survivor}.':
+    'अंतर्निहित प्रश्न बैंक के प्रश्न {survivor} के बारे में भी पूछे जाएँगे।',
+  'Attempts and endorsements of both skills count together. The merge can be undone.':
+    'दोनों कौशलों के प्रयास और समर्थन साथ गिने जाते हैं। विलय वापस लिया जा सकता है।',
+  'This skill has been merged into <link>{name}</link>. Its ID means that skill.':
+    'यह कौशल <link>{name}</link> में मिला दिया गया है। इसकी ID का अर्थ वही कौशल है।',
+  'Undo the merge': 'विलय वापस लें',
+  'Undo the merge of {name}': '{name} का विलय वापस लें',
+  'Merged skills': 'मिलाए गए कौशल',
+  'Merge a skill that the catalogue has twice. Its ID stays valid and means the skill that survives.':
+    'ऐसा कौशल मिलाएँ जो कैटलॉग में दो बार है। उसकी ID मान्य रहती है और उसका अर्थ बना रहने वाला कौशल होता है।',
+  'Merge into another skill…': 'दूसरे कौशल में मिलाएँ…',
+  '“{name}” is a skill of its own again.': '“{name}” फिर से अलग कौशल है।',
   Rename: 'नाम बदलें',
   'Renamed to “{name}”. “{oldName}” is an alias now.': 'नाम बदलकर “{name}” किया गया। अब “{oldName}” उपनाम है।',
   Reopen: 'फिर से खोलें',

@@ -31,8 +31,12 @@ final class EditableSkill implements \JsonSerializable
      * @param int $organisationsWithQuestions Number of organisations that can verify the skill with their own
      *     questions.
      * @param list<EditableSkillSource> $sources The rows of taxonomies that describe the skill.
+     * @param list<EditableSkillMergedSkill> $mergedSkills Skills that were merged into this one, directly or
+     *     through others.
      * @param int $revision Number of the version. Send it with a change of the skill.
      * @param string $updatedAt Time of the last change of the record: ISO 8601, UTC.
+     * @param EditableSkillMergedInto|null $mergedInto The skill into which this skill was merged, or null. Its
+     *     ID stays valid and means that skill.
      */
     public function __construct(
         public readonly string $skillId,
@@ -52,8 +56,10 @@ final class EditableSkill implements \JsonSerializable
         public readonly int $ownQuestions,
         public readonly int $organisationsWithQuestions,
         public readonly array $sources,
+        public readonly array $mergedSkills,
         public readonly int $revision,
         public readonly string $updatedAt,
+        public readonly ?EditableSkillMergedInto $mergedInto = null,
     ) {
     }
 
@@ -81,8 +87,10 @@ final class EditableSkill implements \JsonSerializable
             ownQuestions: (int) ($data['own_questions'] ?? 0),
             organisationsWithQuestions: (int) ($data['organisations_with_questions'] ?? 0),
             sources: array_map(static fn (mixed $item): EditableSkillSource => EditableSkillSource::fromArray((array) $item), array_values((array) ($data['sources'] ?? []))),
+            mergedSkills: array_map(static fn (mixed $item): EditableSkillMergedSkill => EditableSkillMergedSkill::fromArray((array) $item), array_values((array) ($data['merged_skills'] ?? []))),
             revision: (int) ($data['revision'] ?? 0),
             updatedAt: (string) ($data['updated_at'] ?? ''),
+            mergedInto: isset($data['merged_into']) ? EditableSkillMergedInto::fromArray((array) $data['merged_into']) : null,
         );
     }
 
@@ -106,6 +114,8 @@ final class EditableSkill implements \JsonSerializable
             'own_questions' => $this->ownQuestions,
             'organisations_with_questions' => $this->organisationsWithQuestions,
             'sources' => $this->sources,
+            'merged_into' => $this->mergedInto,
+            'merged_skills' => $this->mergedSkills,
             'revision' => $this->revision,
             'updated_at' => $this->updatedAt,
         ]);

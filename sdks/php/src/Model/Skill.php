@@ -21,6 +21,8 @@ final class Skill implements \JsonSerializable
      * @param bool $verifiable True if the skill can be measured: the built-in bank or the bank of your
      *     organisation has at least 12 active questions about it, or an AI writer is configured. The operator can
      *     switch the built-in bank and the AI writer off for a skill.
+     * @param list<string>|null $mergedSkillIds IDs of skills that were merged into this one. They stay valid
+     *     and mean this skill. Absent if there are none.
      */
     public function __construct(
         public readonly string $skillId,
@@ -30,6 +32,7 @@ final class Skill implements \JsonSerializable
         public readonly SubSkillName $subSkill,
         public readonly MasterSkillName $masterSkill,
         public readonly bool $verifiable,
+        public readonly ?array $mergedSkillIds = null,
     ) {
     }
 
@@ -47,6 +50,7 @@ final class Skill implements \JsonSerializable
             subSkill: SubSkillName::fromArray((array) ($data['sub_skill'] ?? [])),
             masterSkill: MasterSkillName::fromArray((array) ($data['master_skill'] ?? [])),
             verifiable: (bool) ($data['verifiable'] ?? false),
+            mergedSkillIds: isset($data['merged_skill_ids']) ? array_map(static fn (mixed $item): string => (string) $item, array_values((array) $data['merged_skill_ids'])) : null,
         );
     }
 
@@ -60,6 +64,7 @@ final class Skill implements \JsonSerializable
             'sub_skill' => $this->subSkill,
             'master_skill' => $this->masterSkill,
             'verifiable' => $this->verifiable,
+            'merged_skill_ids' => $this->mergedSkillIds,
         ]);
     }
 }

@@ -22,6 +22,8 @@ final class SkillSearchResult implements \JsonSerializable
      *     organisation has at least 12 active questions about it, or an AI writer is configured. The operator can
      *     switch the built-in bank and the AI writer off for a skill.
      * @param float $score Quality of the match, from 0 to 1.
+     * @param list<string>|null $mergedSkillIds IDs of skills that were merged into this one. They stay valid
+     *     and mean this skill. Absent if there are none.
      */
     public function __construct(
         public readonly string $skillId,
@@ -32,6 +34,7 @@ final class SkillSearchResult implements \JsonSerializable
         public readonly MasterSkillName $masterSkill,
         public readonly bool $verifiable,
         public readonly float $score,
+        public readonly ?array $mergedSkillIds = null,
     ) {
     }
 
@@ -50,6 +53,7 @@ final class SkillSearchResult implements \JsonSerializable
             masterSkill: MasterSkillName::fromArray((array) ($data['master_skill'] ?? [])),
             verifiable: (bool) ($data['verifiable'] ?? false),
             score: (float) ($data['score'] ?? 0.0),
+            mergedSkillIds: isset($data['merged_skill_ids']) ? array_map(static fn (mixed $item): string => (string) $item, array_values((array) $data['merged_skill_ids'])) : null,
         );
     }
 
@@ -63,6 +67,7 @@ final class SkillSearchResult implements \JsonSerializable
             'sub_skill' => $this->subSkill,
             'master_skill' => $this->masterSkill,
             'verifiable' => $this->verifiable,
+            'merged_skill_ids' => $this->mergedSkillIds,
             'score' => $this->score,
         ]);
     }

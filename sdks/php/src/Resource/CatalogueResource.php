@@ -26,6 +26,8 @@ use Attestry\Model\RateLimitedAddressPage;
 use Attestry\Model\SelectedSkill;
 use Attestry\Model\SelectedSkillInput;
 use Attestry\Model\SkillChange;
+use Attestry\Model\SkillMerge;
+use Attestry\Model\SkillMergeEffects;
 use Attestry\Model\SubSkill;
 use Attestry\Model\SubSkillPage;
 use Attestry\Model\TopSkill;
@@ -591,6 +593,77 @@ final class CatalogueResource
             Authentication::Admin,
             pathParameters: ['skill_id' => $skillId],
             body: $body,
+        ), $options);
+        return EditableSkill::fromArray((array) ($response['data'] ?? []));
+    }
+
+    /**
+     * Get the effects of merging a skill.
+     *
+     * Returns the effects of merging the skill into another one, without merging them.
+     *
+     * @param string $skillId ID of the skill.
+     * @param string $into ID of the skill that survives.
+     * @throws \Attestry\ApiException for an error response
+     */
+    public function getSkillMergeEffects(
+        string $skillId,
+        string $into,
+        ?RequestOptions $options = null,
+    ): SkillMergeEffects {
+        $response = $this->client->send(new Operation(
+            'GET',
+            '/api/admin/skills/{skill_id}/merge',
+            Authentication::Admin,
+            pathParameters: ['skill_id' => $skillId],
+            query: ['into' => $into],
+        ), $options);
+        return SkillMergeEffects::fromArray((array) ($response['data'] ?? []));
+    }
+
+    /**
+     * Merge a skill into another one.
+     *
+     * The ID of the merged skill stays valid and means the surviving skill, which gets its name and aliases as
+     * aliases. Records keep the ID that they were created with. The merge can be undone. Returns the surviving
+     * skill. Fails with 409 if one of the skills has already been merged.
+     *
+     * @param string $skillId ID of the skill.
+     * @param SkillMerge|array<string, mixed> $body request body; an array has the names of the API
+     * @throws \Attestry\ApiException for an error response
+     */
+    public function mergeSkill(
+        string $skillId,
+        SkillMerge|array $body,
+        ?RequestOptions $options = null,
+    ): EditableSkill {
+        $response = $this->client->send(new Operation(
+            'POST',
+            '/api/admin/skills/{skill_id}/merge',
+            Authentication::Admin,
+            pathParameters: ['skill_id' => $skillId],
+            body: $body,
+        ), $options);
+        return EditableSkill::fromArray((array) ($response['data'] ?? []));
+    }
+
+    /**
+     * Undo the merge of a skill.
+     *
+     * Makes a merged skill a skill of its own again. Returns the skill. Fails with 409 if it is not merged.
+     *
+     * @param string $skillId ID of the skill.
+     * @throws \Attestry\ApiException for an error response
+     */
+    public function undoSkillMerge(
+        string $skillId,
+        ?RequestOptions $options = null,
+    ): EditableSkill {
+        $response = $this->client->send(new Operation(
+            'POST',
+            '/api/admin/skills/{skill_id}/undo-merge',
+            Authentication::Admin,
+            pathParameters: ['skill_id' => $skillId],
         ), $options);
         return EditableSkill::fromArray((array) ($response['data'] ?? []));
     }

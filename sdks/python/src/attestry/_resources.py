@@ -125,6 +125,8 @@ from .types import (
     SkillLookupInput,
     SkillMatchInput,
     SkillMatches,
+    SkillMerge,
+    SkillMergeEffects,
     SkillRequest,
     SkillRequestInput,
     SkillRequestList,
@@ -959,6 +961,51 @@ class CatalogueResource:
             f"/api/admin/skills/{path_segment('skill_id', skill_id)}",
             "adminKey",
             body=body,
+        )
+        result: EditableSkill = self._transport.send(operation, options)
+        return result
+
+    def get_skill_merge_effects(self, skill_id: str, *, into: str, options: Optional[CallOptions] = None) -> SkillMergeEffects:
+        """Get the effects of merging a skill.
+
+        Returns the effects of merging the skill into another one, without merging them.
+        """
+        query: Dict[str, Any] = {"into": into}
+        operation = Operation(
+            "GET",
+            f"/api/admin/skills/{path_segment('skill_id', skill_id)}/merge",
+            "adminKey",
+            query=query,
+        )
+        result: SkillMergeEffects = self._transport.send(operation, options)
+        return result
+
+    def merge_skill(self, skill_id: str, body: SkillMerge, *, options: Optional[CallOptions] = None) -> EditableSkill:
+        """Merge a skill into another one.
+
+        The ID of the merged skill stays valid and means the surviving skill, which gets its name and
+        aliases as aliases. Records keep the ID that they were created with. The merge can be undone.
+        Returns the surviving skill. Fails with 409 if one of the skills has already been merged.
+        """
+        operation = Operation(
+            "POST",
+            f"/api/admin/skills/{path_segment('skill_id', skill_id)}/merge",
+            "adminKey",
+            body=body,
+        )
+        result: EditableSkill = self._transport.send(operation, options)
+        return result
+
+    def undo_skill_merge(self, skill_id: str, *, options: Optional[CallOptions] = None) -> EditableSkill:
+        """Undo the merge of a skill.
+
+        Makes a merged skill a skill of its own again. Returns the skill. Fails with 409 if it is not
+        merged.
+        """
+        operation = Operation(
+            "POST",
+            f"/api/admin/skills/{path_segment('skill_id', skill_id)}/undo-merge",
+            "adminKey",
         )
         result: EditableSkill = self._transport.send(operation, options)
         return result

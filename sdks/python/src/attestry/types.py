@@ -1184,10 +1184,43 @@ class EditableSkill(TypedDict):
     """Number of organisations that can verify the skill with their own questions."""
     sources: List[EditableSkillSource]
     """The rows of taxonomies that describe the skill."""
+    merged_into: Optional[EditableSkillMergedInto]
+    """The skill into which this skill was merged, or null. Its ID stays valid and means that skill."""
+    merged_skills: List[EditableSkillMergedSkill]
+    """Skills that were merged into this one, directly or through others."""
     revision: int
     """Number of the version. Send it with a change of the skill."""
     updated_at: str
     """Time of the last change of the record: ISO 8601, UTC."""
+
+
+class EditableSkillMergedInto(TypedDict):
+    skill_id: str
+    """ID of the skill."""
+    name: str
+    """Name of the skill."""
+    merged_at: str
+
+
+class EditableSkillMergedSkill(TypedDict):
+    skill_id: str
+    """ID of the skill."""
+    name: str
+    """Name of the skill."""
+    aliases: List[str]
+    """Names that mean this skill because of the merge."""
+    into: EditableSkillMergedSkillInto
+    """The skill that was chosen for the merge."""
+    merged_at: str
+
+
+class EditableSkillMergedSkillInto(TypedDict):
+    """The skill that was chosen for the merge."""
+
+    skill_id: str
+    """ID of the skill."""
+    name: str
+    """Name of the skill."""
 
 
 class EditableSkillSource(TypedDict):
@@ -3049,7 +3082,14 @@ class SessionTestScript(TypedDict, total=False):
     reviewer: ReviewerTestScript
 
 
-class Skill(TypedDict):
+class _SkillOptional(TypedDict, total=False):
+    merged_skill_ids: List[str]
+    """IDs of skills that were merged into this one. They stay valid and mean this skill. Absent if there
+    are none.
+    """
+
+
+class Skill(_SkillOptional):
     skill_id: str
     """ID of the skill."""
     name: str
@@ -3198,6 +3238,48 @@ class SkillMention(TypedDict):
     """The words of the text that mention the skill."""
 
 
+class SkillMerge(TypedDict):
+    into: str
+    """ID of the skill that survives."""
+
+
+class SkillMergeEffects(TypedDict):
+    skill: SkillMergeEffectsSkill
+    into: SkillMergeEffectsInto
+    new_aliases: List[str]
+    """Names that become aliases of the surviving skill."""
+    earlier_merged_skill_ids: List[str]
+    """Skills that were merged into the skill earlier. Their IDs mean the surviving skill, too."""
+    mandates: int
+    """Number of mandates with the skill that are not archived. They keep its ID."""
+    sessions: int
+    """Number of verification sessions with the skill. They keep its ID."""
+    selected_skills: int
+    """Number of selections in the public catalogue. They keep its ID."""
+    own_questions: int
+    """Number of questions of organisations about the skill. They become questions about the surviving
+    skill.
+    """
+    built_in_questions: bool
+    """True if the built-in bank has questions about the skill. They become questions about the surviving
+    skill.
+    """
+
+
+class SkillMergeEffectsInto(TypedDict):
+    skill_id: str
+    """ID of the skill."""
+    name: str
+    """Name of the skill."""
+
+
+class SkillMergeEffectsSkill(TypedDict):
+    skill_id: str
+    """ID of the skill."""
+    name: str
+    """Name of the skill."""
+
+
 class _SkillOutcomeOptional(TypedDict, total=False):
     rating: int
     """Rating from 1 to 5."""
@@ -3268,7 +3350,14 @@ class SkillRequestResolvedEvent(TypedDict):
     """The result of the request."""
 
 
-class SkillSearchResult(TypedDict):
+class _SkillSearchResultOptional(TypedDict, total=False):
+    merged_skill_ids: List[str]
+    """IDs of skills that were merged into this one. They stay valid and mean this skill. Absent if there
+    are none.
+    """
+
+
+class SkillSearchResult(_SkillSearchResultOptional):
     skill_id: str
     """ID of the skill."""
     name: str

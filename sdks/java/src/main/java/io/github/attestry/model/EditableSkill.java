@@ -26,6 +26,9 @@ import java.util.List;
  * @param organisationsWithQuestions Number of organisations that can verify the skill with their own
  *     questions.
  * @param sources The rows of taxonomies that describe the skill.
+ * @param mergedInto The skill into which this skill was merged, or null. Its ID stays valid and means that
+ *     skill.
+ * @param mergedSkills Skills that were merged into this one, directly or through others.
  * @param revision Number of the version. Send it with a change of the skill.
  * @param updatedAt Time of the last change of the record: ISO 8601, UTC.
  */
@@ -47,6 +50,8 @@ public record EditableSkill(
         @JsonName("own_questions") long ownQuestions,
         @JsonName("organisations_with_questions") long organisationsWithQuestions,
         List<EditableSkillSource> sources,
+        @JsonName("merged_into") EditableSkillMergedInto mergedInto,
+        @JsonName("merged_skills") List<EditableSkillMergedSkill> mergedSkills,
         long revision,
         @JsonName("updated_at") String updatedAt) {
 }

@@ -16,6 +16,8 @@ import java.util.List;
  * @param verifiable True if the skill can be measured: the built-in bank or the bank of your organisation has
  *     at least 12 active questions about it, or an AI writer is configured. The operator can switch the built-in
  *     bank and the AI writer off for a skill.
+ * @param mergedSkillIds IDs of skills that were merged into this one. They stay valid and mean this skill.
+ *     Absent if there are none.
  */
 public record Skill(
         @JsonName("skill_id") String skillId,
@@ -24,5 +26,6 @@ public record Skill(
         List<String> aliases,
         @JsonName("sub_skill") SubSkillName subSkill,
         @JsonName("master_skill") MasterSkillName masterSkill,
-        boolean verifiable) {
+        boolean verifiable,
+        @JsonName("merged_skill_ids") List<String> mergedSkillIds) {
 }

@@ -7,6 +7,7 @@ import io.github.attestry.internal.Caller;
 import io.github.attestry.internal.Operation;
 import io.github.attestry.internal.Operation.Authentication;
 import io.github.attestry.model.CatalogueBrowseSkillsParams;
+import io.github.attestry.model.CatalogueGetSkillMergeEffectsParams;
 import io.github.attestry.model.CatalogueListLimitedAddressesParams;
 import io.github.attestry.model.CatalogueListMasterSkillsParams;
 import io.github.attestry.model.CatalogueListSelectedSkillsParams;
@@ -30,6 +31,8 @@ import io.github.attestry.model.RateLimitedAddressPage;
 import io.github.attestry.model.SelectedSkill;
 import io.github.attestry.model.SelectedSkillInput;
 import io.github.attestry.model.SkillChange;
+import io.github.attestry.model.SkillMerge;
+import io.github.attestry.model.SkillMergeEffects;
 import io.github.attestry.model.SubSkill;
 import io.github.attestry.model.SubSkillPage;
 import io.github.attestry.model.TopSkill;
@@ -538,5 +541,63 @@ public final class CatalogueResource {
     /** Correct a skill. */
     public EditableSkill changeSkill(String skillId, SkillChange body) {
         return changeSkill(skillId, body, RequestOptions.NONE);
+    }
+
+    /**
+     * Get the effects of merging a skill.
+     *
+     * <p>Returns the effects of merging the skill into another one, without merging them.
+     *
+     * @throws io.github.attestry.ApiException for an error response
+     */
+    public SkillMergeEffects getSkillMergeEffects(String skillId, CatalogueGetSkillMergeEffectsParams params, RequestOptions options) {
+        var operation = new Operation("GET", "/api/admin/skills/{skill_id}/merge", Authentication.ADMIN)
+                .path("skill_id", skillId);
+        operation.query("into", params.into());
+        return caller.sendForData(operation, options, SkillMergeEffects.class);
+    }
+
+    /** Get the effects of merging a skill. */
+    public SkillMergeEffects getSkillMergeEffects(String skillId, CatalogueGetSkillMergeEffectsParams params) {
+        return getSkillMergeEffects(skillId, params, RequestOptions.NONE);
+    }
+
+    /**
+     * Merge a skill into another one.
+     *
+     * <p>The ID of the merged skill stays valid and means the surviving skill, which gets its name and aliases
+     * as aliases. Records keep the ID that they were created with. The merge can be undone. Returns the
+     * surviving skill. Fails with 409 if one of the skills has already been merged.
+     *
+     * @throws io.github.attestry.ApiException for an error response
+     */
+    public EditableSkill mergeSkill(String skillId, SkillMerge body, RequestOptions options) {
+        var operation = new Operation("POST", "/api/admin/skills/{skill_id}/merge", Authentication.ADMIN)
+                .path("skill_id", skillId)
+                .body(body);
+        return caller.sendForData(operation, options, EditableSkill.class);
+    }
+
+    /** Merge a skill into another one. */
+    public EditableSkill mergeSkill(String skillId, SkillMerge body) {
+        return mergeSkill(skillId, body, RequestOptions.NONE);
+    }
+
+    /**
+     * Undo the merge of a skill.
+     *
+     * <p>Makes a merged skill a skill of its own again. Returns the skill. Fails with 409 if it is not merged.
+     *
+     * @throws io.github.attestry.ApiException for an error response
+     */
+    public EditableSkill undoSkillMerge(String skillId, RequestOptions options) {
+        var operation = new Operation("POST", "/api/admin/skills/{skill_id}/undo-merge", Authentication.ADMIN)
+                .path("skill_id", skillId);
+        return caller.sendForData(operation, options, EditableSkill.class);
+    }
+
+    /** Undo the merge of a skill. */
+    public EditableSkill undoSkillMerge(String skillId) {
+        return undoSkillMerge(skillId, RequestOptions.NONE);
     }
 }
