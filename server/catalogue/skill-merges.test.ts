@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ADMIN_KEY, aMandate, startApp, type TestApp } from '../../test/support/app.ts'
+import { ADMIN_KEY, aMandate, prepareMandates, startApp, type TestApp } from '../../test/support/app.ts'
 import { oncePerFile } from '../../test/support/cleanup.ts'
 import { signIn, signInMember } from '../../test/support/console.ts'
 import { createPartner, errorPaths } from '../../test/support/partners.ts'
@@ -174,7 +174,7 @@ test('the admin key merges skills and undoes the merge', async () => {
     const init = { method: body ? 'POST' : 'GET', headers: { 'x-api-key': key, 'content-type': 'application/json' } }
     return app.fetch(`/api/admin/skills/${path}`, body ? { ...init, body: JSON.stringify(body) } : init)
   }
-  assert.equal((await call(`${merged}/merge`, { into: survivor }, 'wrong-key-00000000000000')).status, 401)
+  assert.equal((await call(`${merged}/merge`, { into: survivor }, 'wrong-key-00000000000000')).status, 403)
   assert.equal((await call(`${merged}/merge?into=${survivor}`)).body.data.into.skill_id, survivor)
   assert.equal((await call(`${merged}/merge`, { into: survivor })).body.data.skill_id, survivor)
   assert.equal((await call(`${merged}/merge`, { into: survivor })).status, 409)
@@ -272,7 +272,7 @@ test('questions of merged skills are asked about the surviving skill, and retire
   const accepted = await create([{ skill_id: merged, verify: true }])
   assert.equal(accepted.status, 202)
   const { mandate_id } = accepted.body.data
-  await until(async () => (await get(`/mandates/${mandate_id}`)).body.data.status === 'ready')
+  await prepareMandates(context)
   const { questions, skills } = (await get(`/mandates/${mandate_id}`)).body.data
   assert.deepEqual([skills[0].skill_id, questions.skills[0].skill_id], [merged, merged], 'the ID stays as sent')
   assert.deepEqual([questions.skills[0].name, questions.skills[0].item_source], ['Mask painting', 'private'])
@@ -287,11 +287,12 @@ test('the built-in questions of a merged skill stay retired and count for the su
   const [survivor] = (await importSkills(app, [{ id: 'pipe-1', name: 'Paper pipe laying' }])) as [string]
   const merged = 'sk_1042'
   const itemId = (await loadBank()).itemsOf(1042)[0]!.id
+  assert.equal((await get(`/skills/${survivor}`)).body.data.verifiable, false)
+  await merge(merged, survivor)
+  assert.equal((await get(`/skills/${survivor}`)).body.data.verifiable, true)
   await context.db.transaction((tx) =>
     retireItem(tx, context, { itemId, skillNumber: 1042, source: 'bank', orgId: undefined }, 'manual'),
   )
-  await merge(merged, survivor)
-  assert.equal((await get(`/skills/${survivor}`)).body.data.verifiable, true)
   assert.ok((await findRetiredItems(context.db.queries, [numberOf(survivor)])).has(itemId))
   await undo(merged)
   assert.equal((await get(`/skills/${survivor}`)).body.data.verifiable, false)
