@@ -116,7 +116,7 @@ test('an operator merges a skill into another one after seeing the effects, and 
   await page.goto(`${app.url}/console/operator/skills/catalogue/sk_1002`)
   await getButton(page, 'Merge into another skill…').click()
   const dialog = getDialog(page)
-  await dialog.getByLabel('Skill that survives').fill('sk_1001')
+  await dialog.getByRole('combobox', { name: 'Skill that survives' }).fill('sk_1001')
   await dialog.getByRole('option', { name: /sk_1001/ }).click()
   await dialog.getByText(/^sk_1002 stays valid and means Bricklaying\.$/).waitFor()
   await checkPage(page, 'operator-merge-skill')
