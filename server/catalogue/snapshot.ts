@@ -39,7 +39,7 @@ export interface SnapshotSkill {
   publicJson?: SerialisedJson | undefined
 }
 
-export interface MergedSkill {
+interface MergedSkill {
   number: number
   name: string
   sub: SubSkill

@@ -67,9 +67,8 @@ export default function OperatorCatalogueSkill({ params }: { params: Params }) {
 
       {data.merged_into && (
         <Notice kind="wait">
-          {richText('This skill has been merged into <link>{name}</link>. Its ID means that skill.', {
-            name: data.merged_into.name,
-            link: (text) => <Link to={`${CATALOGUE_PATH}/${data.merged_into!.skill_id}`}>{text}</Link>,
+          {richText('This skill has been merged into {skill}. Its ID means that skill.', {
+            skill: <Link to={`${CATALOGUE_PATH}/${data.merged_into.skill_id}`}>{data.merged_into.name}</Link>,
           })}{' '}
           <button type="button" class="plain flush" onClick={() => void undoMerge(data.skill_id, data.name)}>
             {t('Undo the merge')}

@@ -246,8 +246,8 @@ export default {
     'अंतर्निहित प्रश्न बैंक के प्रश्न {survivor} के बारे में भी पूछे जाएँगे।',
   'Attempts and endorsements of both skills count together. The merge can be undone.':
     'दोनों कौशलों के प्रयास और समर्थन साथ गिने जाते हैं। विलय वापस लिया जा सकता है।',
-  'This skill has been merged into <link>{name}</link>. Its ID means that skill.':
-    'यह कौशल <link>{name}</link> में मिला दिया गया है। इसकी ID का अर्थ वही कौशल है।',
+  'This skill has been merged into {skill}. Its ID means that skill.':
+    'यह कौशल {skill} में मिला दिया गया है। इसकी ID का अर्थ वही कौशल है।',
   'Undo the merge': 'विलय वापस लें',
   'Undo the merge of {name}': '{name} का विलय वापस लें',
   'Merged skills': 'मिलाए गए कौशल',
