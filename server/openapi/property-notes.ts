@@ -89,6 +89,8 @@ export const propertyNotes: Record<string, PropertyNote> = {
   'EditableSkill.sources.source': ['The taxonomy.', 'esco'],
   'EditableSkill.sources.source_id': ['ID of the skill in the source.', 'sk_1001'],
   'EditableSkill.added_aliases': ['Aliases that operators added.', ['brick setting']],
+  'SkillMerge.into': ['ID of the skill that survives.', 'sk_1001'],
+  'SkillMergeEffects.new_aliases': ['Names that become aliases of the surviving skill.', ['brick setting']],
   'EditableSkill.removed_aliases': ['Aliases that operators removed.', ['walls']],
   'EditableSkill.own_questions': ['Number of questions of organisations.', 24],
   'EditableSkill.organisations_with_questions': ['Number of organisations with enough questions.', 1],
