@@ -6,7 +6,7 @@ import {
 } from '../../server/catalogue/index/extract/spans/token-features.ts'
 import type { SkillIndex } from '../../server/catalogue/index/skill-index.ts'
 import { Tokens } from '../../server/catalogue/index/text/tokens.ts'
-import type { WordVectors } from '../vectors/word-vectors.ts'
+import type { WordVectors } from '../vectors/glove.ts'
 import type { LabelledSentence } from './corpus.ts'
 import type { Example } from './crf.ts'
 

@@ -21,7 +21,7 @@ import { ROLE_COUNT, SENTENCE_WORD, wordFeature } from '../../server/catalogue/i
 import type { SkillEntry } from '../../server/catalogue/index/labels/labels.ts'
 import { buildSkillIndexSync } from '../../server/catalogue/index/skill-index.ts'
 import { tokenize, wordHash } from '../../server/catalogue/index/text/tokens.ts'
-import { readWordVectors, type WordVectors } from '../vectors/word-vectors.ts'
+import { readWordVectors, type WordVectors } from '../vectors/glove.ts'
 import { readSkillSpan } from './corpus.ts'
 import { Crf, type Example } from './crf.ts'
 import { advertisementExample, pruneRareRows, ROW_BITS, ROW_COUNT, sentenceExample } from './examples.ts'

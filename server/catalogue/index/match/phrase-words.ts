@@ -2,6 +2,7 @@ import type { Labels } from '../labels/labels.ts'
 import type { NearWords } from '../labels/near-words.ts'
 import { functionWords, genericWords, particles, praiseWords, stopWords } from '../lexicon/lexicon.ts'
 import { stemOf } from '../lexicon/stems.ts'
+import { isEnglishWord } from '../vectors/word-vectors.ts'
 import { isApplicantWord } from './applicant-words.ts'
 import type { Paraphrases, SimilarStem } from './paraphrases.ts'
 
@@ -41,7 +42,10 @@ export class PhraseWord {
     this.packedSimilarities = new Uint8Array(stemCount)
   }
 
-  /** Sets the word and finds the similar stems of the catalogue. `stemWeights` has the weights of all stems, by stem number. */
+  /**
+   * Sets the word and finds the similar stems of the catalogue. `stemWeights` has the weights of all stems, by stem number. A correct
+   * English word is not taken for a misspelling of another word.
+   */
   findSimilarStems(
     word: string,
     labels: Labels,
@@ -62,7 +66,7 @@ export class PhraseWord {
     if (stemNumber >= 0) this.add(stemNumber, SAME_STEM_SIMILARITY_PERCENT, false)
     for (const { stem: similarStem, similarity, isSynonym } of paraphrases.similarStemsOf(stem))
       this.add(similarStem, similarity, isSynonym)
-    if (stemNumber < 0) {
+    if (stemNumber < 0 && !isEnglishWord(word)) {
       nearWords.findHomophones(word, (wordNumber) =>
         this.add(vocabulary.stems[wordNumber]!, HOMOPHONE_SIMILARITY_PERCENT, false),
       )
