@@ -5,7 +5,7 @@ import { buildMentionFinder } from './extract/mention-builder.ts'
 import type { Requirement } from './extract/requirement-words.ts'
 import { spanModel } from './extract/spans/span-model.ts'
 import { SpanTagger } from './extract/spans/span-tagger.ts'
-import { buildLabels, type Labels, type SkillEntry } from './labels/labels.ts'
+import { buildLabels, FIRST_IMPORTED_NUMBER, type Labels, type SkillEntry } from './labels/labels.ts'
 import { buildNearWords } from './labels/near-words.ts'
 import { buildPostings } from './labels/postings.ts'
 import { buildPriors } from './labels/prior.ts'
@@ -132,9 +132,6 @@ export function buildSkillIndex(entries: readonly SkillEntry[], sliceMs?: number
 export function buildSkillIndexSync(entries: readonly SkillEntry[]): SkillIndex {
   return runSync(buildIndex(entries))
 }
-
-/** Lowest number of an imported skill. Built-in skills have lower numbers. */
-const FIRST_IMPORTED_NUMBER = 1_000_000
 
 function* buildIndex(unsortedEntries: readonly SkillEntry[]): SlicedTask<SkillIndex> {
   const { entries, labels, gaps } = yield* buildLabels(unsortedEntries)

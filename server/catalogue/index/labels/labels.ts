@@ -1,7 +1,8 @@
 import { isFiller } from '../lexicon/filler-words.ts'
+import { regionalNames } from '../lexicon/lexicon.ts'
 import { Int32List } from '../text/int32-list.ts'
 import type { SlicedTask } from '../text/time-slicing.ts'
-import { Tokens } from '../text/tokens.ts'
+import { Tokens, tokenize } from '../text/tokens.ts'
 import { WordTable } from '../text/word-table.ts'
 import { buildVocabulary, type Vocabulary } from './vocabulary.ts'
 
@@ -23,6 +24,9 @@ export interface SubSkillEntry {
   name: string
   master: { number: number }
 }
+
+/** Lowest number of an imported skill. Built-in skills have lower numbers. */
+export const FIRST_IMPORTED_NUMBER = 1_000_000
 
 /** Kinds of labels; a lower kind takes precedence. */
 export const NAME = 0
@@ -124,10 +128,12 @@ export function* buildLabels(unsortedEntries: readonly SkillEntry[]): SlicedTask
   // V8 does not optimise loops inside generators, so the inner loops are in separate functions.
   const addEntries = (from: number, to: number) => {
     for (let entryIndex = from; entryIndex < to; entryIndex++) {
-      const { name, aliases } = entries[entryIndex]!
+      const { number, name, aliases } = entries[entryIndex]!
       addLabel(entryIndex, name, NAME)
       if (NOTE_IN_BRACKETS.test(name)) addLabel(entryIndex, name.replace(NOTE_IN_BRACKETS, ''), BARE_NAME)
       for (const alias of aliases) addLabel(entryIndex, alias, ALIAS)
+      if (number < FIRST_IMPORTED_NUMBER)
+        for (const alias of regionalNames.get(tokenize(name).join(' ')) ?? []) addLabel(entryIndex, alias, ALIAS)
       labelStarts[entryIndex + 1] = entryIndexOfLabel.size
     }
   }

@@ -167,6 +167,15 @@ test('a function word does not match a similar word (can and Canning, may and Ma
   assert.ok(smallIndex.match('someone who can drive a truck', 1)[0]!.score > 0.5)
 })
 
+test('a correct English word is not taken for a misspelling of another word', () => {
+  const smallIndex = buildSkillIndexSync([
+    { number: 1, name: 'Horse grooming', aliases: [] },
+    { number: 2, name: 'Welding', aliases: [] },
+  ])
+  assert.deepEqual(smallIndex.match('house', 1), [])
+  assert.equal(smallIndex.match('weldng', 1)[0]!.number, 2)
+})
+
 test('an exact alias ranks before a similar name', () => {
   const smallIndex = buildSkillIndexSync([
     { number: 1, name: 'Hardness testing', aliases: [] },
@@ -271,11 +280,11 @@ const SCORED_PHRASES: readonly (readonly [phrase: string, matches: string])[] = 
   ['javascrpit', '9 fuzzy 0.6788'],
   ['arrc weldng', '1 fuzzy 0.6919, 2 fuzzy 0.0093, 3 fuzzy 0.0048'],
   // Words that sound alike.
-  ['raaj mistry', '10 fuzzy 0.7343'],
+  ['raaj mistry', '10 fuzzy 0.7262, 1 fuzzy 0.0048, 18 fuzzy 0.0048'],
   ['braizing', '3 fuzzy 0.6788'],
   // Joined and split words.
   ['java script', '9 fuzzy 0.7908'],
-  ['rajmistri', '10 fuzzy 0.7908'],
+  ['rajmistri', '10 fuzzy 0.7908, 1 fuzzy 0.0049, 18 fuzzy 0.0049'],
   ['dataentry', '16 fuzzy 0.7908, 17 fuzzy 0.0115'],
   ['customer-service', '6 exact 0.9302'],
   // Synonyms of the thesaurus, and other words with the same root.
