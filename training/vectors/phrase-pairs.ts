@@ -20,8 +20,8 @@ export interface PhrasePair {
 const HELD_OUT_ALIAS_SHARE = 40
 const MAX_DESCRIPTION_WORDS = 30
 
-/** Whether an alias is not used for training, so that the benchmark skill-quality can test with it. Depends on its letters only. */
-export function isHeldOutAlias(alias: string): boolean {
+/** Whether an alias is not used for training, so that it can test the vectors. Depends on its letters only. */
+function isHeldOutAlias(alias: string): boolean {
   return (wordHash(alias) >>> 7) % HELD_OUT_ALIAS_SHARE === 0
 }
 

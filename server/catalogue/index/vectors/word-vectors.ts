@@ -28,12 +28,12 @@ const MODEL_FILE = new URL('../../../../data/models/word-vectors.bin', import.me
 let loadedVectors: WordVectors | undefined
 
 /** Returns the vectors of the repository. They are read once for the whole process. */
-export function wordVectors(): WordVectors {
+function wordVectors(): WordVectors {
   loadedVectors ??= parseWordVectors(readFileSync(MODEL_FILE))
   return loadedVectors
 }
 
-export function parseWordVectors(bytes: Uint8Array): WordVectors {
+function parseWordVectors(bytes: Uint8Array): WordVectors {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const magic = String.fromCharCode(...bytes.subarray(0, MAGIC.length))
   const version = bytes.length < HEADER_BYTES ? 0 : view.getInt32(4, true)
@@ -77,7 +77,7 @@ export function serialiseWordVectors({ dimensions, hashes, englishBits, vectors 
 }
 
 /** Returns the row of a word, or -1. Binary search. */
-export function rowOfWord({ hashes }: WordVectors, word: string): number {
+function rowOfWord({ hashes }: WordVectors, word: string): number {
   const hash = wordHash(word)
   let [low, high] = [0, hashes.length - 1]
   while (low <= high) {
