@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { startApp } from '../../test/support/app.ts'
+import type { OrgScope } from '../access/caller.ts'
+import { DAY } from '../platform/clock.ts'
 import { recordEvent, recordEvents } from './record.ts'
 
 test('an event is sequenced once its transaction has committed, and never if it is rolled back', async (t) => {
@@ -80,4 +82,30 @@ test('events that were recorded but not sequenced are sequenced by the next poll
 
   const { rows } = await sql`select 1 from events where event_id = 'EV_LOST'`.execute(context.db.queries)
   assert.equal(rows.length, 1)
+})
+
+test('the days of events do not go back with the clock, in any shard', async (t) => {
+  const { context, clock, fixtures } = await startApp(t)
+  const start = clock.now()
+  const scopes: OrgScope[] = []
+  for (let index = 0; index < 4; index++) scopes.push({ orgId: (await fixtures.createOrg()).orgId, mode: 'live' })
+  const recordForAll = async () => {
+    for (const scope of scopes)
+      await context.db.transaction((tx) => recordEvent(tx, scope, clock, 'mandate.ready', { mandate_id: 'JM_1' }))
+    await Promise.all(scopes.map((scope) => context.events.flush(scope)))
+  }
+  await recordForAll()
+  clock.set(start + DAY)
+  await recordForAll()
+  clock.set(start)
+  await recordForAll()
+
+  for (const { orgId } of scopes) {
+    const { rows } = await sql<{ day: string }>`
+      select day::text from events where org_id = ${orgId} order by sequence`.execute(context.db.queries)
+    assert.deepEqual(
+      rows.map(({ day }) => day),
+      ['2026-03-11', '2026-03-12', '2026-03-12'],
+    )
+  }
 })

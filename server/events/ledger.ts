@@ -1,11 +1,13 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { OrgScope } from '../access/caller.ts'
 import type { Mode } from '../access/keys.ts'
 import type { Clock } from '../platform/clock.ts'
 import { coalesce } from '../platform/coalesce.ts'
+import { limitConcurrency } from '../platform/concurrency-limit.ts'
 import type { Database, Queries, Tx } from '../platform/database/database.ts'
 import type { Listener } from '../platform/database/listener.ts'
 import { isDatabaseUnavailable } from '../platform/database/outage.ts'
+import { listShards, lockShard, SHARD_COUNT } from '../platform/database/shards.ts'
 import {
   type DueRow,
   type IsolatedWork,
@@ -18,7 +20,7 @@ import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { EventWaiters } from './event-waiters.ts'
 import { currentDay, ensurePartitions, isMissingPartitionError } from './partitions.ts'
-import { EVENTS_RECORDED } from './record.ts'
+import { EVENTS_RECORDED, eventsRecordedIn } from './record.ts'
 import type { EventType } from './types.ts'
 
 export interface SequencedEvent {
@@ -30,8 +32,14 @@ export interface SequencedEvent {
   type: EventType
 }
 
-/** Called in the transaction that sequences the events. */
-type OnSequenced = (tx: Tx, events: SequencedEvent[]) => Promise<void>
+/** A notification of PostgreSQL. */
+export interface DatabaseNotification {
+  channel: string
+  payload: string
+}
+
+/** Called in the transaction that sequences the events. Returns the notifications to send after its commit. */
+type OnSequenced = (tx: Tx, events: SequencedEvent[]) => Promise<DatabaseNotification[]>
 
 export interface Ledger {
   /** Sequences all events that are committed by now. */
@@ -57,29 +65,38 @@ export interface LedgerOptions {
 
 /** PostgreSQL notification channel. The payload is organisation, mode and event types: `ORG_… live a.b,c.d`. */
 const EVENTS_SEQUENCED = 'events_sequenced'
+/** Name of the lock, see `lockShard`. */
+const LOCK = 'event ledger'
 const MAX_BATCH_EVENTS = 1000
+/** Number of shards that a process sequences at the same time, each with a connection of its own. */
+const MAX_CONCURRENT_BATCHES = 4
 /** Interval of the poll for events of a process that ended, or lost its connection, before it could send a notification. */
 const POLL_INTERVAL_MS = 5000
 const RETRY_DELAY_MS = 1000
-/** How long sequencing waits for a lock, in milliseconds. Readers of events get 503 then, and sequencing is retried. */
-const LOCK_TIMEOUT_MS = '5000'
 const IS_NO_DEAD_LETTER = isNoDeadLetter('events', sql`event_id`)
 
 /**
- * Opens the ledger, which assigns sequence numbers to recorded events. Only one process at a time assigns them, after the recording
- * transaction has committed. A reader that has read up to n has therefore read everything below n, even if some transactions
- * take long, and writers never wait for each other.
+ * Opens the ledger, which assigns sequence numbers to recorded events. For each shard of organisations, only one process at a time assigns
+ * them, after the recording transaction has committed. A reader that has read the events of an organisation up to n has therefore read
+ * everything below n, even if some transactions take long, and writers never wait for each other.
  */
 export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   const { db, clock, log, metrics, listener, onSequenced } = options
   const deadLetterDeps = { db, clock, log, metrics }
-  const sequencing: IsolatedWork = { queue: 'events', process: sequenceInTransaction, listDue: listRecorded }
   const waiters = new EventWaiters()
-  const sequence = coalesce(sequenceAll)
+  const shards = Array.from({ length: SHARD_COUNT }, (_, shard) => shard)
+  // A process sequences each shard independently, so that one that has to wait does not delay the others.
+  const backgroundRuns = shards.map((shard) => coalesce(() => sequenceShard(shard, { wait: false })))
+  const flushes = shards.map((shard) => coalesce(() => sequenceShard(shard, { wait: true })))
+  const withinLimit = limitConcurrency(MAX_CONCURRENT_BATCHES)
   let closed = false
 
   // Events recorded by another process are usually sequenced there, unless it is a CLI command: check first.
-  db.onCommitted(EVENTS_RECORDED, (isLocal) => void (isLocal ? sequence() : sequenceIfRecorded()).catch(retrySoon))
+  for (const shard of shards)
+    db.onCommitted(
+      eventsRecordedIn(shard),
+      (isLocal) => void (isLocal ? backgroundRuns[shard]!() : sequenceIfRecorded(shard)).catch(retrySoon),
+    )
   await listener.on(EVENTS_SEQUENCED, (payload) => {
     const [orgId, mode, types] = payload.split(' ')
     if (types !== undefined) waiters.wake({ orgId: orgId!, mode: mode as Mode }, types.split(','))
@@ -89,12 +106,18 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     log.warn({ err: error }, 'creating partitions for events failed, retrying when they are needed'),
   )
   const poller = startPoller({ poll, onError: logFailure, retryDelayMs: RETRY_DELAY_MS })
+  db.onCommitted(EVENTS_RECORDED, () => poller.pollWithin(0))
   poller.pollWithin(POLL_INTERVAL_MS)
 
   return {
-    sequence,
+    async sequence() {
+      const recordedShards = await listShards(db.queries, 'event_outbox')
+      await Promise.all(recordedShards.map((shard) => flushes[shard]!()))
+    },
     async flush({ orgId, mode }) {
-      if (await hasUnsequencedEvents(db.queries, sql`org_id = ${orgId} and mode = ${mode}`)) await sequence()
+      const isOfScope = sql`org_id = ${orgId} and mode = ${mode} and ${IS_NO_DEAD_LETTER}`
+      const shard = await findRecordedShard(db.queries, isOfScope)
+      if (shard !== undefined) await flushes[shard]!()
     },
     wait: (...args) => waiters.wait(...args),
     release: () => waiters.release(),
@@ -105,38 +128,71 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
       closed = true
       waiters.release()
       await poller.stop()
-      await sequence().catch(() => {}) // waits for the current run; a run after `closed` does nothing
+      await Promise.allSettled([...backgroundRuns, ...flushes].map((run) => run())) // a run after `closed` does nothing
     },
   }
 
-  async function sequenceAll() {
-    while (!closed && (await sequenceBatch()) === MAX_BATCH_EVENTS);
+  /**
+   * Sequences all events of a shard that are committed by now. If another process has the lock of the shard, waits for it with `wait`; otherwise
+   * does nothing, because every process checks for further events after it has released the lock.
+   */
+  async function sequenceShard(shard: number, { wait }: { wait: boolean }): Promise<void> {
+    let count: number | undefined = MAX_BATCH_EVENTS
+    while (!closed && count === MAX_BATCH_EVENTS) count = await withinLimit(() => sequenceBatch(shard, { wait }))
+    if (count === undefined)
+      poller.pollWithin(RETRY_DELAY_MS) // in case the other process ends before it checks
+    else if (!closed) void sequenceIfRecorded(shard).catch(retrySoon)
   }
 
-  async function sequenceBatch(): Promise<number> {
+  /** Sequences a batch of a shard. Returns the number of its events; undefined if another process has the lock. */
+  async function sequenceBatch(shard: number, { wait }: { wait: boolean }): Promise<number | undefined> {
+    const notifications: DatabaseNotification[] = []
+    const moveBatch = (tx: Tx) => moveEvents(tx, notifications, isRecordedIn(shard), MAX_BATCH_EVENTS)
+    let count: number | undefined
     try {
-      return await db.transaction((tx) => sequenceInTransaction(tx, MAX_BATCH_EVENTS))
+      count = await db.transaction(async (tx) =>
+        (await lockShard(tx, LOCK, shard, { wait })) ? moveBatch(tx) : undefined,
+      )
     } catch (error) {
       if (isDatabaseUnavailable(error)) throw error
       // A worker creates the partitions days ahead. They are missing only if no worker has run for days.
       if (isMissingPartitionError(error)) await ensurePartitions(db, clock)
-      return processIsolated(deadLetterDeps, sequencing, MAX_BATCH_EVENTS)
+      const work = isolatedWork(notifications, shard)
+      count = await processIsolated(deadLetterDeps, work, MAX_BATCH_EVENTS, { retriesDeadLetters: false })
+    }
+    await notify(notifications)
+    return count
+  }
+
+  /** Returns work on the events of a shard, or on single events of any shard. Every transaction waits for the lock of its shard. */
+  function isolatedWork(notifications: DatabaseNotification[], shard?: number): IsolatedWork {
+    return {
+      queue: 'events',
+      async process(tx, limit, onlyId) {
+        const condition = onlyId === undefined ? isRecordedIn(shard!) : sql`event_id = ${onlyId}`
+        const shardToLock = shard ?? (await findRecordedShard(tx, condition))
+        if (shardToLock === undefined) return 0 // discarded meanwhile
+        await lockShard(tx, LOCK, shardToLock, { wait: true })
+        return moveEvents(tx, notifications, condition, limit)
+      },
+      listDue: (queries, limit) => listRecorded(queries, shard!, limit),
     }
   }
 
   /**
-   * Moves a batch of events into the ledger. Their day is the current day, but never before the day of an earlier event: readers
-   * skip the days before their position, so an event with an earlier day would be lost when a clock is set back.
+   * Moves events into the ledger; the caller has locked their shard. Their day is the current day, but never before the day of an earlier
+   * event: readers skip the days before their position, so an event with an earlier day would be lost when a clock is set back.
    */
-  async function sequenceInTransaction(tx: Tx, limit: number, onlyId?: string): Promise<number> {
-    const condition = onlyId === undefined ? IS_NO_DEAD_LETTER : sql`event_id = ${onlyId}`
-    // A process that was paused while it held the lock, or a row of an endpoint, must not stop the callers of all the others.
-    await sql`select set_config('lock_timeout', ${LOCK_TIMEOUT_MS}, true),
-      pg_advisory_xact_lock(hashtextextended('event ledger', 0))`.execute(tx)
+  async function moveEvents(
+    tx: Tx,
+    notifications: DatabaseNotification[],
+    condition: RawBuilder<unknown>,
+    limit: number,
+  ): Promise<number> {
     const { rows } = await sql<SequencedEvent>`
       with recorded as (
         delete from event_outbox where ctid = any (array(
-          select ctid from event_outbox where ${condition} order by org_id, mode, event_id limit ${limit}))
+          select ctid from event_outbox where ${condition} order by event_id limit ${limit}))
         returning *
       ), ledger as materialized (
         select greatest((select last_day from event_ledger), ${currentDay(clock)}) as day
@@ -148,27 +204,32 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
       from (select * from recorded order by event_id) as ordered
       returning to_char(day, 'YYYY-MM-DD') as day, org_id, mode, sequence, event_id, type`.execute(tx)
     if (rows.length === 0) return 0
-    await onSequenced(tx, rows)
-    const payloads = notificationPayloads(rows)
-    await sql`select pg_notify(${EVENTS_SEQUENCED}, payload) from unnest(${payloads}::text[]) as payload`.execute(tx)
+    notifications.push(...(await onSequenced(tx, rows)), ...readerNotifications(rows))
     return rows.length
   }
 
-  async function sequenceIfRecorded() {
-    if (!closed && (await hasUnsequencedEvents(db.queries, sql`true`))) await sequence()
+  /** Sends notifications after the commit: PostgreSQL lets only one transaction with notifications commit at a time. */
+  async function notify(notifications: DatabaseNotification[]) {
+    if (notifications.length === 0) return
+    await sql`select pg_notify(channel, payload) from unnest(${notifications.map(({ channel }) => channel)}::text[],
+      ${notifications.map(({ payload }) => payload)}::text[]) as n (channel, payload)`
+      .execute(db.queries)
+      .catch((error) =>
+        log.warn({ err: error }, 'notifying readers of new events failed, they find them with their next poll'),
+      )
+  }
+
+  async function sequenceIfRecorded(shard: number) {
+    if (!closed && (await findRecordedShard(db.queries, isRecordedIn(shard))) !== undefined)
+      await backgroundRuns[shard]!()
   }
 
   async function poll(): Promise<number> {
-    await retryDeadLetters(deadLetterDeps, sequencing)
-    await sequenceIfRecorded()
+    for (const shard of await listShards(db.queries, 'event_outbox')) void sequenceIfRecorded(shard).catch(retrySoon)
+    const notifications: DatabaseNotification[] = []
+    await retryDeadLetters(deadLetterDeps, isolatedWork(notifications))
+    await notify(notifications)
     return POLL_INTERVAL_MS
-  }
-
-  async function hasUnsequencedEvents(queries: Queries, condition: ReturnType<typeof sql>): Promise<boolean> {
-    const { rows } = await sql`select 1 from event_outbox where ${condition} and ${IS_NO_DEAD_LETTER} limit 1`.execute(
-      queries,
-    )
-    return rows.length > 0
   }
 
   function retrySoon(error: unknown) {
@@ -181,16 +242,29 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   }
 }
 
-async function listRecorded(queries: Queries, limit: number): Promise<DueRow[]> {
+function isRecordedIn(shard: number): RawBuilder<unknown> {
+  return sql`shard = ${shard} and ${IS_NO_DEAD_LETTER}`
+}
+
+/** Returns the shard of a recorded event that matches the condition; undefined if there is none. */
+async function findRecordedShard(queries: Queries, condition: RawBuilder<unknown>): Promise<number | undefined> {
+  const { rows } = await sql<{ shard: number }>`select shard from event_outbox where ${condition} limit 1`.execute(
+    queries,
+  )
+  return rows[0]?.shard
+}
+
+async function listRecorded(queries: Queries, shard: number, limit: number): Promise<DueRow[]> {
   const { rows } = await sql<DueRow>`
-    select event_id as id, org_id as "orgId", mode from event_outbox where ${IS_NO_DEAD_LETTER}
-    order by org_id, mode, event_id limit ${limit}`.execute(queries)
+    select event_id as id, org_id as "orgId", mode from event_outbox where ${isRecordedIn(shard)}
+    order by event_id limit ${limit}`.execute(queries)
   return rows
 }
 
-function notificationPayloads(events: SequencedEvent[]): string[] {
+function readerNotifications(events: SequencedEvent[]): DatabaseNotification[] {
   const eventsByScope = Map.groupBy(events, ({ org_id, mode }) => `${org_id} ${mode}`)
-  return [...eventsByScope].map(
-    ([scope, scopeEvents]) => `${scope} ${[...new Set(scopeEvents.map(({ type }) => type))].join(',')}`,
-  )
+  return [...eventsByScope].map(([scope, scopeEvents]) => ({
+    channel: EVENTS_SEQUENCED,
+    payload: `${scope} ${[...new Set(scopeEvents.map(({ type }) => type))].join(',')}`,
+  }))
 }

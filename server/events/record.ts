@@ -7,8 +7,13 @@ import { newId } from '../platform/ids.ts'
 import { sealEventData } from './personal-data.ts'
 import type { EventType } from './types.ts'
 
-/** Notification after a transaction that recorded events has committed. */
+/** Notification that events of any organisation may wait for the ledger, or that a dead letter is to be retried. */
 export const EVENTS_RECORDED = 'events recorded'
+
+/** Returns the notification after a transaction that recorded events of organisations in a shard has committed. */
+export function eventsRecordedIn(shard: number): string {
+  return `${EVENTS_RECORDED} ${shard}`
+}
 
 /** The person that an event is about. */
 export interface EventSubject {
@@ -49,11 +54,13 @@ export async function recordEvents(
   const sealedTexts = ids.map((id, index) => sealEventData(subjects?.[index], id, data[index]))
   const personIds = ids.map((_, index) => subjects?.[index]?.personId ?? null)
   const otherIds = ids.map((_, index) => subjects?.[index]?.other?.personId ?? null)
-  await sql`insert into event_outbox (event_id, org_id, mode, type, data, person_id, other_person_id, personal, created_at)
+  const { rows } = await sql<{ shard: number }>`
+    insert into event_outbox (event_id, org_id, mode, type, data, person_id, other_person_id, personal, created_at)
     select id, ${orgId}, ${mode}, ${type}, data, person_id, other_person_id, personal, ${new Date(now)}
     from unnest(${ids}::text[], ${texts}::text[], ${personIds}::text[], ${otherIds}::text[], ${sealedTexts}::bytea[])
-      as recorded (id, data, person_id, other_person_id, personal)`.execute(tx)
-  notifyAfterCommit(tx, EVENTS_RECORDED)
+      as recorded (id, data, person_id, other_person_id, personal)
+    returning shard`.execute(tx)
+  notifyAfterCommit(tx, eventsRecordedIn(rows[0]!.shard))
   return ids
 }
 

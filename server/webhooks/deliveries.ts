@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { OrgScope } from '../access/caller.ts'
-import type { SequencedEvent } from '../events/ledger.ts'
+import type { DatabaseNotification, SequencedEvent } from '../events/ledger.ts'
 import { RETENTION_DAYS } from '../events/partitions.ts'
 import type { EventRef } from '../events/reading.ts'
 import { type Clock, DAY } from '../platform/clock.ts'
@@ -33,12 +33,13 @@ export const ANY_DAY_PREFIX = 'any day '
 /**
  * Creates a delivery for each event and webhook that subscribes to its type, in the transaction that sequences the events.
  * Deliveries to a disabled webhook are held. The webhooks are locked, so that enabling one finds all deliveries held for it.
+ * Returns the notifications to send after the commit.
  */
-export async function fanOut(tx: Tx, events: SequencedEvent[], clock: Clock): Promise<void> {
+export async function fanOut(tx: Tx, events: SequencedEvent[], clock: Clock): Promise<DatabaseNotification[]> {
   const now = new Date(clock.now())
   const scopes = [...new Map(events.map((event) => [`${event.org_id} ${event.mode}`, event])).values()]
   const columnOf = <T>(read: (event: SequencedEvent) => T) => events.map(read)
-  await sql`
+  const { rows } = await sql<{ webhook_id: string }>`
     with webhook as materialized (
       select webhook_id, org_id, mode, event_types, status, times_disabled from webhooks
       where (org_id, mode) in (
@@ -61,9 +62,8 @@ export async function fanOut(tx: Tx, events: SequencedEvent[], clock: Clock): Pr
       order by e.sequence
       returning webhook_id
     )
-    select pg_notify(${DELIVERIES_DUE}, webhook_id) from (select distinct webhook_id from inserted) as notified`.execute(
-    tx,
-  )
+    select distinct webhook_id from inserted`.execute(tx)
+  return rows.map(({ webhook_id }) => ({ channel: DELIVERIES_DUE, payload: webhook_id }))
 }
 
 function isTestEvent({ type }: SequencedEvent) {
