@@ -219,7 +219,7 @@ async function insertAndAggregate(
   const startedAt = performance.now()
   let changeCount = 0
   for (;;) {
-    const aggregatedCount = await db.transaction((tx) => aggregateChanges(tx, AGGREGATION_BATCH_SIZE))
+    const aggregatedCount = await aggregateChanges(db, AGGREGATION_BATCH_SIZE)
     changeCount += aggregatedCount
     if (aggregatedCount < AGGREGATION_BATCH_SIZE) break
   }

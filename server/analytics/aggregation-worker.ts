@@ -14,10 +14,7 @@ export function startAggregationWorker({ db, log }: Pick<Context, 'db' | 'log'>)
   const poller = startPoller({
     async poll(isStopped) {
       for (const aggregate of [aggregateChanges, aggregateMessages])
-        while (
-          !isStopped() &&
-          (await db.transaction((tx) => aggregate(tx, MAX_CHANGES_PER_BATCH))) === MAX_CHANGES_PER_BATCH
-        );
+        while (!isStopped() && (await aggregate(db, MAX_CHANGES_PER_BATCH)) >= MAX_CHANGES_PER_BATCH);
       return POLL_INTERVAL_MS
     },
     onError: (error) => log.warn({ err: error }, 'aggregating analytics failed, retrying'),

@@ -70,7 +70,7 @@ const setUp = oncePerFile(async (t) => {
         ),
     }
   }
-  const aggregate = () => context.db.transaction((tx) => aggregateMessages(tx, 10_000))
+  const aggregate = () => aggregateMessages(context.db, 10_000)
   return { app, clock, context, provider, contact, aggregate }
 })
 

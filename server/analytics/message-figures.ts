@@ -4,7 +4,8 @@ import type { MessageChange, MessageEvent } from '../campaigns/contact/message-c
 import type { SentMessageKind } from '../campaigns/contact/message-kind.ts'
 import type { ChannelName } from '../channels/channel.ts'
 import { loadMessageErrors } from '../channels/failure-reasons.ts'
-import { notifyAfterCommit, type Queries, type Tx } from '../platform/database/database.ts'
+import { type Database, notifyAfterCommit, type Queries, type Tx } from '../platform/database/database.ts'
+import { aggregateShards } from './aggregation.ts'
 import type { Period } from './period.ts'
 import { COUNTS_ADDED_TOPIC } from './rollups.ts'
 
@@ -20,14 +21,16 @@ export async function addMessageChanges(tx: Tx, changes: MessageChange[]): Promi
   notifyAfterCommit(tx, COUNTS_ADDED_TOPIC)
 }
 
-/** Moves up to `limit` committed changes into the totals and returns their number. Only one process aggregates at a time. */
-export async function aggregateMessages(tx: Tx, limit: number): Promise<number> {
-  const { rows: lockRows } = await sql<{ is_locked: boolean }>`
-    select pg_try_advisory_xact_lock(hashtextextended('message aggregation', 0)) as is_locked`.execute(tx)
-  if (!lockRows[0]!.is_locked) return 0
+/** Moves up to `limit` committed changes of each shard into the totals and returns their number. */
+export function aggregateMessages(db: Database, limit: number): Promise<number> {
+  return aggregateShards(db, { table: 'message_changes', lock: 'message aggregation', aggregate }, limit)
+}
+
+async function aggregate(tx: Tx, shard: number, limit: number): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     with removed as (
-      delete from message_changes where change_id in (select change_id from message_changes order by change_id limit ${limit})
+      delete from message_changes where change_id in (
+        select change_id from message_changes where shard = ${shard} order by change_id limit ${limit})
       returning *
     ), added as (
       insert into message_totals as t (org_id, mode, subject, day, channel, kind, template_id, event, reason, amount)

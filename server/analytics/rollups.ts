@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { OrgScope } from '../access/caller.ts'
 import type { CandidateChange } from '../campaigns/progress.ts'
-import { notifyAfterCommit, type Queries, type Tx } from '../platform/database/database.ts'
+import { type Database, notifyAfterCommit, type Queries, type Tx } from '../platform/database/database.ts'
+import { aggregateShards } from './aggregation.ts'
 import { type Count, counters, countsOf, dailyCounters } from './counters.ts'
 
 /** Notification topic, published when there are changes to aggregate. */
@@ -56,17 +57,16 @@ const counterColumns = sql.join(
   sql`, `,
 )
 
-/**
- * Moves up to `limit` committed changes into the totals and returns their number. Only one process aggregates at a time;
- * others return 0 immediately.
- */
-export async function aggregateChanges(tx: Tx, limit: number): Promise<number> {
-  const { rows: lockRows } = await sql<{ is_locked: boolean }>`
-    select pg_try_advisory_xact_lock(hashtextextended('analytics aggregation', 0)) as is_locked`.execute(tx)
-  if (!lockRows[0]!.is_locked) return 0
+/** Moves up to `limit` committed changes of each shard into the totals and returns their number. */
+export function aggregateChanges(db: Database, limit: number): Promise<number> {
+  return aggregateShards(db, { table: 'analytics_changes', lock: 'analytics aggregation', aggregate }, limit)
+}
+
+async function aggregate(tx: Tx, shard: number, limit: number): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     with removed as (
-      delete from analytics_changes where change_id in (select change_id from analytics_changes order by change_id limit ${limit})
+      delete from analytics_changes where change_id in (
+        select change_id from analytics_changes where shard = ${shard} order by change_id limit ${limit})
       returning org_id, mode, workflow_id, mandate_id, campaign_id, day, counter, amount
     ), summed as (
       select org_id, mode, workflow_id, mandate_id, campaign_id, day, counter, sum(amount) as amount
