@@ -95,9 +95,8 @@ test('a process of the previous version and one of this version keep the order t
   const writers = scopes.map((scope) => startWriter({ db, clock: context.clock }, scope))
   let sequencedByPrevious = 0
   await until(async () => {
-    sequencedByPrevious += await sequenceAsPreviousVersion(client)
-    const { rows } = await sql<{ count: number }>`select count(*)::int as count from events`.execute(context.db.queries)
-    return sequencedByPrevious >= 20 && rows[0]!.count >= sequencedByPrevious + 20
+    sequencedByPrevious += await sequenceAsPreviousVersion(client, () => countEvents(db))
+    return sequencedByPrevious >= 20 && (await countEvents(db)) >= sequencedByPrevious + 20
   }, 60_000)
   const counts = await Promise.all(writers.map((writer) => writer.stop()))
   await context.events.sequence()
@@ -109,17 +108,22 @@ test('a process of the previous version and one of this version keep the order t
     )
 })
 
-/** Sequences all events as version 0.2 does, which knows one lock for the whole ledger. It is slow, so that both versions overlap. */
-async function sequenceAsPreviousVersion(client: pg.Client): Promise<number> {
+/**
+ * Sequences all events as version 0.2 does, which knows one lock for the whole ledger, and checks that no other process sequences meanwhile. It
+ * is slow, so that both versions overlap.
+ */
+async function sequenceAsPreviousVersion(client: pg.Client, count: () => Promise<number>): Promise<number> {
   await client.query('begin')
   await client.query(`select pg_advisory_xact_lock(hashtextextended('event ledger', 0))`)
+  const countBefore = await count()
   const { rowCount } = await client.query(`
     with recorded as (delete from event_outbox returning *)
     insert into events (day, org_id, mode, sequence, event_id, type, data, person_id, other_person_id, personal, created_at)
     select greatest((select last_day from event_ledger), (now() at time zone 'UTC')::date), org_id, mode, nextval('event_sequence'), event_id,
       type, data, person_id, other_person_id, personal, created_at
     from (select * from recorded order by event_id) as ordered`)
-  await client.query('select pg_sleep(0.05)')
+  await client.query('select pg_sleep(0.1)')
+  assert.equal(await count(), countBefore)
   await client.query('commit')
   return rowCount!
 }
@@ -199,6 +203,11 @@ function openPatientDatabase(t: Cleanup, { config }: Context): Database {
   const db = openDatabase({ connection, name: 'writers', onError: () => {}, stalledAfterMs: SLOW_TEST_TIMEOUT_MS })
   t.after(() => db.close())
   return db
+}
+
+async function countEvents({ queries }: Database): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*)::int as count from events`.execute(queries)
+  return rows[0]!.count
 }
 
 async function isSequencing({ db }: Context): Promise<boolean> {
