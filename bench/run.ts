@@ -39,6 +39,7 @@ const benchmarks: Record<string, BenchmarkModule> = {
   ats: () => import('./ats.ts'),
   'verification-sessions': () => import('./verification-sessions.ts'),
   'webhook-delivery': () => import('./webhook-delivery.ts'),
+  ledger: () => import('./ledger.ts'),
   pages: () => import('./pages.ts'),
   'console-lists': () => import('./console-lists.ts'),
   credentials: () => import('./credentials.ts'),
