@@ -36,7 +36,8 @@ test('search and match find trades by their names in the languages of India, in 
 })
 
 test('words of other languages do not become mentions of an English text', () => {
-  const text = 'We are hiring graduates for our office in Pune. Good salary, a friendly team, a garden and a hot kitchen.'
+  const text =
+    'We are hiring graduates for our office in Pune. Good salary, a friendly team, a garden and a hot kitchen.'
   const names = index.extract(text).map(({ name }) => tokenize(name).join(' '))
   assert.deepEqual(
     names.filter((name) => regionalNames.has(name)),
