@@ -48,6 +48,7 @@ export function hasPassedPilot(statistics: { responses: number; discrimination: 
 
 interface StoredItemRow {
   item_id: string
+  skill_number: number
   source: 'private' | 'ai'
   content: Buffer
   status: ItemStatus
@@ -67,7 +68,7 @@ export async function listOwnItems(
 ): Promise<ItemSet[]> {
   const rows: StoredItemRow[] = await queries
     .selectFrom('skill_items')
-    .select(['item_id', 'source', 'content', 'status', 'difficulty', 'statistics'])
+    .select(['item_id', 'skill_number', 'source', 'content', 'status', 'difficulty', 'statistics'])
     .where('org_id', '=', orgId)
     .where(isSameSkill('skill_number', [skillNumber]))
     .where('status', '<>', 'retired')
@@ -76,18 +77,23 @@ export async function listOwnItems(
     .execute()
   return [...Map.groupBy(rows, ({ source }) => source)].map(([source, sourceRows]) => ({
     source,
-    items: withoutNeedlessUnpiloted(withoutRepeatedTexts(sourceRows.map((row) => openItem(vault, row)))),
+    items: withoutNeedlessUnpiloted(
+      withoutTextsOfOtherSkills(
+        sourceRows.map((row) => ({ skillNumber: row.skill_number, item: openItem(vault, row) })),
+      ),
+    ),
   }))
 }
 
-/** Drops items with the text of another item. Skills that were merged can both have the same question. */
-function withoutRepeatedTexts(items: SkillItem[]): SkillItem[] {
-  const byText = new Map<string, SkillItem>()
-  for (const item of items) {
+/** Drops items with the text of an item about another skill: two skills that were merged can both have the same question. */
+function withoutTextsOfOtherSkills(rows: { skillNumber: number; item: SkillItem }[]): SkillItem[] {
+  const skillByText = new Map<string, number>()
+  return rows.flatMap(({ skillNumber, item }) => {
     const text = JSON.stringify(item.calculation ? item.id : Object.entries(item.texts).toSorted()[0])
-    if (!byText.has(text)) byText.set(text, item)
-  }
-  return byText.size === items.length ? items : [...byText.values()]
+    const skillOfText = skillByText.get(text) ?? skillNumber
+    skillByText.set(text, skillOfText)
+    return skillOfText === skillNumber ? [item] : []
+  })
 }
 
 /** Scores no unpiloted items if the others are enough to measure the skill: they are pilot items then. */
@@ -110,7 +116,10 @@ function openItem(
   }
 }
 
-/** Returns the items of the built-in bank about a skill and those that were merged into it, except retired ones. Their difficulties are estimated from responses, if any. */
+/**
+ * Returns the items of the built-in bank about a skill and those that were merged into it, except retired ones. Their difficulties are
+ * estimated from responses, if any.
+ */
 export async function listBankItems(queries: Queries, bank: Bank, skillNumber: number): Promise<ItemSet | undefined> {
   const numbers = (await readSkillFamilies(queries, [skillNumber])).numbersOf(skillNumber)
   if (!numbers.some((number) => bank.has(number))) return undefined
