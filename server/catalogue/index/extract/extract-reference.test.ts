@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { ALIAS, NAME } from '../labels/labels.ts'
+import { ALIAS, aliasesOf, NAME } from '../labels/labels.ts'
 import { isRoleWord } from '../lexicon/filler-words.ts'
 import { everydayWords, nameParts } from '../lexicon/lexicon.ts'
 import { inflections, spellingVariants, stemOf } from '../lexicon/stems.ts'
@@ -441,8 +441,9 @@ class ReferenceExtractor {
   }
 }
 
-function labelsOf({ number, name, aliases }: SkillEntry): Label[] {
-  const labels = [name, ...aliases].map((text, i) => {
+function labelsOf(entry: SkillEntry): Label[] {
+  const { number, name } = entry
+  const labels = [name, ...aliasesOf(entry)].map((text, i) => {
     const tokens = new Tokens().read(text)
     return {
       number,

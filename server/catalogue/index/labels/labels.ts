@@ -128,12 +128,10 @@ export function* buildLabels(unsortedEntries: readonly SkillEntry[]): SlicedTask
   // V8 does not optimise loops inside generators, so the inner loops are in separate functions.
   const addEntries = (from: number, to: number) => {
     for (let entryIndex = from; entryIndex < to; entryIndex++) {
-      const { number, name, aliases } = entries[entryIndex]!
+      const { name } = entries[entryIndex]!
       addLabel(entryIndex, name, NAME)
       if (NOTE_IN_BRACKETS.test(name)) addLabel(entryIndex, name.replace(NOTE_IN_BRACKETS, ''), BARE_NAME)
-      for (const alias of aliases) addLabel(entryIndex, alias, ALIAS)
-      if (number < FIRST_IMPORTED_NUMBER)
-        for (const alias of regionalNames.get(tokenize(name).join(' ')) ?? []) addLabel(entryIndex, alias, ALIAS)
+      for (const alias of aliasesOf(entries[entryIndex]!)) addLabel(entryIndex, alias, ALIAS)
       labelStarts[entryIndex + 1] = entryIndexOfLabel.size
     }
   }
@@ -166,6 +164,13 @@ export function* buildLabels(unsortedEntries: readonly SkillEntry[]): SlicedTask
     words: words.toArray(),
   }
   return { entries, labels, gaps: new Uint8Array(gaps.toArray()) }
+}
+
+/** Returns the aliases of a skill. Built-in skills also have the words for them in the languages of India (regional-names.txt). */
+export function aliasesOf({ number, name, aliases }: SkillEntry): readonly string[] {
+  if (number >= FIRST_IMPORTED_NUMBER) return aliases
+  const names = regionalNames.get(tokenize(name).join(' '))
+  return names ? [...aliases, ...names] : aliases
 }
 
 /** Returns LOWER_CASE for a text without capitals, UPPER_CASE for one without small letters, otherwise MIXED_CASE. */

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { editDistance, prefixEditDistance, typoTolerance } from '../../../platform/text/edit-distance.ts'
 import { extraLabelBonus, labelScore } from '../labels/label-score.ts'
-import { ALIAS, BARE_NAME, NAME, type SkillEntry } from '../labels/labels.ts'
+import { ALIAS, aliasesOf, BARE_NAME, NAME, type SkillEntry } from '../labels/labels.ts'
 import { buildPriors } from '../labels/prior.ts'
 import { isFiller, stripHiringWords, stripRoleWords } from '../lexicon/filler-words.ts'
 import { stemOf } from '../lexicon/stems.ts'
@@ -86,7 +86,8 @@ const countLetters = (words: readonly string[]) => words.reduce((sum, word) => s
 const isContentWord = (word: string) => !isFiller(wordHash(word))
 const isAbbreviation = (word: string) => /^(?:([bcdfghj-np-tv-z])\1.{0,3}|[b-df-hj-np-tv-z]+)$/.test(word)
 
-function labelsOf({ name, aliases }: SkillEntry): ReferenceLabel[] {
+function labelsOf(entry: SkillEntry): ReferenceLabel[] {
+  const { name } = entry
   const labels: ReferenceLabel[] = []
   const add = (text: string, kind: number) => {
     const words = tokenize(text)
@@ -96,7 +97,7 @@ function labelsOf({ name, aliases }: SkillEntry): ReferenceLabel[] {
   }
   add(name, NAME)
   if (NOTE_IN_BRACKETS.test(name)) add(name.replace(NOTE_IN_BRACKETS, ''), BARE_NAME)
-  for (const alias of aliases) add(alias, ALIAS)
+  for (const alias of aliasesOf(entry)) add(alias, ALIAS)
   return labels
 }
 
