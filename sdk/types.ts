@@ -1038,6 +1038,7 @@ export interface EditableSkill {
     skill_id: string
     /** Name of the skill. */
     name: string
+    /** Time of the merge. */
     merged_at: string
   } | null
   /** Skills that were merged into this one, directly or through others. */
@@ -1055,6 +1056,7 @@ export interface EditableSkill {
       /** Name of the skill. */
       name: string
     }
+    /** Time of the merge. */
     merged_at: string
   }[]
   /** Number of the version. Send it with a change of the skill. */
@@ -3254,12 +3256,14 @@ export interface SkillMerge {
 }
 
 export interface SkillMergeEffects {
+  /** The skill to merge. */
   skill: {
     /** ID of the skill. */
     skill_id: string
     /** Name of the skill. */
     name: string
   }
+  /** The skill that survives. */
   into: {
     /** ID of the skill. */
     skill_id: string

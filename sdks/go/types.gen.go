@@ -1818,7 +1818,8 @@ type EditableSkillMergedInto struct {
 	// ID of the skill.
 	SkillID string `json:"skill_id"`
 	// Name of the skill.
-	Name     string `json:"name"`
+	Name string `json:"name"`
+	// Time of the merge.
 	MergedAt string `json:"merged_at"`
 }
 
@@ -1831,8 +1832,9 @@ type EditableSkillMergedSkill struct {
 	// Names that mean this skill because of the merge.
 	Aliases []string `json:"aliases"`
 	// The skill that was chosen for the merge.
-	Into     EditableSkillMergedSkillInto `json:"into"`
-	MergedAt string                       `json:"merged_at"`
+	Into EditableSkillMergedSkillInto `json:"into"`
+	// Time of the merge.
+	MergedAt string `json:"merged_at"`
 }
 
 // EditableSkillMergedSkillInto: The skill that was chosen for the merge.
@@ -3700,8 +3702,10 @@ type SkillMerge struct {
 
 // SkillMergeEffects is an object of the API.
 type SkillMergeEffects struct {
+	// The skill to merge.
 	Skill SkillMergeEffectsSkill `json:"skill"`
-	Into  SkillMergeEffectsInto  `json:"into"`
+	// The skill that survives.
+	Into SkillMergeEffectsInto `json:"into"`
 	// Names that become aliases of the surviving skill.
 	NewAliases []string `json:"new_aliases"`
 	// Skills that were merged into the skill earlier. Their IDs mean the surviving skill, too.
@@ -3718,7 +3722,7 @@ type SkillMergeEffects struct {
 	BuiltInQuestions bool `json:"built_in_questions"`
 }
 
-// SkillMergeEffectsInto is an object of the API.
+// SkillMergeEffectsInto: The skill that survives.
 type SkillMergeEffectsInto struct {
 	// ID of the skill.
 	SkillID string `json:"skill_id"`
@@ -3726,7 +3730,7 @@ type SkillMergeEffectsInto struct {
 	Name string `json:"name"`
 }
 
-// SkillMergeEffectsSkill is an object of the API.
+// SkillMergeEffectsSkill: The skill to merge.
 type SkillMergeEffectsSkill struct {
 	// ID of the skill.
 	SkillID string `json:"skill_id"`

@@ -145,17 +145,11 @@ export const SkillChangeBody = named(
   ),
 )
 
-export const MergeQuery = Type.Object({
-  into: Type.String({ pattern: SKILL_ID_PATTERN, description: 'ID of the skill that survives.' }),
-})
+const survivorId = Type.String({ pattern: SKILL_ID_PATTERN, description: 'ID of the skill that survives.' })
 
-export const SkillMergeBody = named(
-  'SkillMerge',
-  Type.Object(
-    { into: Type.String({ pattern: SKILL_ID_PATTERN, description: 'ID of the skill that survives.' }) },
-    { additionalProperties: false },
-  ),
-)
+export const MergeQuery = Type.Object({ into: survivorId })
+
+export const SkillMergeBody = named('SkillMerge', Type.Object({ into: survivorId }, { additionalProperties: false }))
 
 export const MergeEffectsRecord = named(
   'SkillMergeEffects',

@@ -85,7 +85,7 @@ test('the descriptions in openapi/ are those of the routes', async () => {
 
 test('every operation has a summary that starts with a verb, and refers to existing components', async () => {
   const verbs =
-    /^(Acknowledge|Add|Advance|Archive|Ask|Browse|Choose|Confirm|Correct|Create|Delete|Disable|Enable|Enrol|Erase|Estimate|Export|Extract|Find|Generate|Get|Import|Lift|List|Look up|Match|Open|Pause|Replace|Replay|Request|Restore|Restrict|Resume|Retry|Revoke|Rotate|Search|Select|Send|Set|State|Store|Submit|Withdraw) \S.*[^.]$/
+    /^(Acknowledge|Add|Advance|Archive|Ask|Browse|Choose|Confirm|Correct|Create|Delete|Disable|Enable|Enrol|Erase|Estimate|Export|Extract|Find|Generate|Get|Import|Lift|List|Look up|Match|Merge|Open|Pause|Replace|Replay|Request|Restore|Restrict|Resume|Retry|Revoke|Rotate|Search|Select|Send|Set|State|Store|Submit|Undo|Withdraw) \S.*[^.]$/
   for (const [api, { paths, components }] of Object.entries(await descriptions)) {
     for (const path of Object.values(paths)) {
       for (const { summary, operationId } of Object.values(path) as unknown as Record<string, string>[])

@@ -14,6 +14,7 @@ final class EditableSkillMergedInto implements \JsonSerializable
     /**
      * @param string $skillId ID of the skill.
      * @param string $name Name of the skill.
+     * @param string $mergedAt Time of the merge.
      */
     public function __construct(
         public readonly string $skillId,

@@ -16,6 +16,7 @@ final class EditableSkillMergedSkill implements \JsonSerializable
      * @param string $name Name of the skill.
      * @param list<string> $aliases Names that mean this skill because of the merge.
      * @param EditableSkillMergedSkillInto $into The skill that was chosen for the merge.
+     * @param string $mergedAt Time of the merge.
      */
     public function __construct(
         public readonly string $skillId,

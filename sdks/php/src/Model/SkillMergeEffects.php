@@ -12,6 +12,8 @@ use Attestry\Json;
 final class SkillMergeEffects implements \JsonSerializable
 {
     /**
+     * @param SkillMergeEffectsSkill $skill The skill to merge.
+     * @param SkillMergeEffectsInto $into The skill that survives.
      * @param list<string> $newAliases Names that become aliases of the surviving skill.
      * @param list<string> $earlierMergedSkillIds Skills that were merged into the skill earlier. Their IDs
      *     mean the surviving skill, too.

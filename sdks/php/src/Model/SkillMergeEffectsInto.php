@@ -8,7 +8,7 @@ namespace Attestry\Model;
 
 use Attestry\Json;
 
-/** Object SkillMergeEffectsInto of the API. */
+/** The skill that survives. */
 final class SkillMergeEffectsInto implements \JsonSerializable
 {
     /**

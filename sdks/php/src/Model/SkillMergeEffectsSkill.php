@@ -8,7 +8,7 @@ namespace Attestry\Model;
 
 use Attestry\Json;
 
-/** Object SkillMergeEffectsSkill of the API. */
+/** The skill to merge. */
 final class SkillMergeEffectsSkill implements \JsonSerializable
 {
     /**

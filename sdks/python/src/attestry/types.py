@@ -1200,6 +1200,7 @@ class EditableSkillMergedInto(TypedDict):
     name: str
     """Name of the skill."""
     merged_at: str
+    """Time of the merge."""
 
 
 class EditableSkillMergedSkill(TypedDict):
@@ -1212,6 +1213,7 @@ class EditableSkillMergedSkill(TypedDict):
     into: EditableSkillMergedSkillInto
     """The skill that was chosen for the merge."""
     merged_at: str
+    """Time of the merge."""
 
 
 class EditableSkillMergedSkillInto(TypedDict):
@@ -3245,7 +3247,9 @@ class SkillMerge(TypedDict):
 
 class SkillMergeEffects(TypedDict):
     skill: SkillMergeEffectsSkill
+    """The skill to merge."""
     into: SkillMergeEffectsInto
+    """The skill that survives."""
     new_aliases: List[str]
     """Names that become aliases of the surviving skill."""
     earlier_merged_skill_ids: List[str]
@@ -3267,6 +3271,8 @@ class SkillMergeEffects(TypedDict):
 
 
 class SkillMergeEffectsInto(TypedDict):
+    """The skill that survives."""
+
     skill_id: str
     """ID of the skill."""
     name: str
@@ -3274,6 +3280,8 @@ class SkillMergeEffectsInto(TypedDict):
 
 
 class SkillMergeEffectsSkill(TypedDict):
+    """The skill to merge."""
+
     skill_id: str
     """ID of the skill."""
     name: str

@@ -8,6 +8,7 @@ import io.github.attestry.internal.JsonName;
  *
  * @param skillId ID of the skill.
  * @param name Name of the skill.
+ * @param mergedAt Time of the merge.
  */
 public record EditableSkillMergedInto(
         @JsonName("skill_id") String skillId,

@@ -11,6 +11,7 @@ import java.util.List;
  * @param name Name of the skill.
  * @param aliases Names that mean this skill because of the merge.
  * @param into The skill that was chosen for the merge.
+ * @param mergedAt Time of the merge.
  */
 public record EditableSkillMergedSkill(
         @JsonName("skill_id") String skillId,

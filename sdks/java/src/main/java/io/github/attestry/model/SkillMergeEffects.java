@@ -7,6 +7,8 @@ import java.util.List;
 /**
  * Object SkillMergeEffects of the API.
  *
+ * @param skill The skill to merge.
+ * @param into The skill that survives.
  * @param newAliases Names that become aliases of the surviving skill.
  * @param earlierMergedSkillIds Skills that were merged into the skill earlier. Their IDs mean the surviving
  *     skill, too.

@@ -4,7 +4,7 @@ package io.github.attestry.model;
 import io.github.attestry.internal.JsonName;
 
 /**
- * Object SkillMergeEffectsInto of the API.
+ * The skill that survives.
  *
  * @param skillId ID of the skill.
  * @param name Name of the skill.

@@ -4,7 +4,7 @@ package io.github.attestry.model;
 import io.github.attestry.internal.JsonName;
 
 /**
- * Object SkillMergeEffectsSkill of the API.
+ * The skill to merge.
  *
  * @param skillId ID of the skill.
  * @param name Name of the skill.
