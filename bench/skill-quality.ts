@@ -4,10 +4,11 @@
  * among the first five (RP@5), and how well scores predict correctness. For `extract`: F1 of the annotated spans and, with the built-in
  * catalogue, of the skills required by our own job advertisements.
  */
-import type { SkillEntry } from '../server/catalogue/index/labels/labels.ts'
 import { buildSkillIndexSync, type SkillIndex } from '../server/catalogue/index/skill-index.ts'
+import { crossValidate } from '../training/vectors/ranking-examples.ts'
 import { advertisementRows } from './advertisement-quality.ts'
 import { type Prediction, reliabilityRows } from './reliability.ts'
+import { type AnnotatedPhrase, readPhrases } from './support/annotated-phrases.ts'
 import {
   type BenchmarkOptions,
   type BenchmarkRow,
@@ -15,14 +16,7 @@ import {
   SKIP_REASONS_ALLOWED_IN_CI,
   skippedRow,
 } from './support/benchmark.ts'
-import { builtInSkills, escoSkills, hasSharedData, parseCsv, readSharedFile } from './support/skill-catalogues.ts'
-
-interface AnnotatedPhrase {
-  evaluationSet: string
-  phrase: string
-  /** Numbers of the annotated skills. */
-  expectedNumbers: number[]
-}
+import { builtInSkills, escoSkills, hasSharedData, randomNumbers, readSharedFile } from './support/skill-catalogues.ts'
 
 export async function runBenchmark({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
   if (!hasSharedData)
@@ -57,39 +51,13 @@ export async function runBenchmark({ short }: BenchmarkOptions): Promise<Benchma
       escoIndex,
       phrases.filter(({ phrase }) => !isInFirstHalf(phrase)),
     ),
+    ...crossValidatedRows(escoIndex, phrases),
     ...reliabilityRows('match', matchPredictions(escoIndex, phrases)),
+    ...sentenceRows(escoIndex, phrases),
     ...spanRows('ESCO', escoIndex),
     ...spanRows('ESCO and built-in', combinedIndex),
     ...advertisementRows(),
   ]
-}
-
-/**
- * Reads the annotated phrases. A label that ESCO has renamed since is searched among the aliases; labels that no longer exist
- * count as not found.
- */
-function readPhrases(skills: SkillEntry[]): AnnotatedPhrase[] {
-  const byName = new Map(skills.map(({ name, number }) => [name.toLowerCase(), [number]]))
-  const byAlias = new Map<string, number[]>()
-  for (const { number, aliases } of skills)
-    for (const alias of aliases) byAlias.set(alias.toLowerCase(), [...(byAlias.get(alias.toLowerCase()) ?? []), number])
-  const phrases = new Map<string, AnnotatedPhrase>()
-  for (const set of ['house', 'tech']) {
-    for (const { sentence, span, sub_span, label } of parseCsv(readSharedFile(`eval/${set}_validation.csv`))) {
-      if (!label || label === 'LABEL NOT PRESENT' || label === 'UNDERSPECIFIED') continue
-      const phrase = sub_span || span!
-      const key = `${set}\n${sentence}\n${phrase}`
-      const annotatedPhrase = phrases.get(key) ?? { evaluationSet: set, phrase, expectedNumbers: [] }
-      annotatedPhrase.expectedNumbers.push(
-        ...(byName.get(label.toLowerCase()) ?? byAlias.get(label.toLowerCase()) ?? [-1]),
-      )
-      phrases.set(key, annotatedPhrase)
-    }
-  }
-  return [...phrases.values()].map((annotatedPhrase) => ({
-    ...annotatedPhrase,
-    expectedNumbers: [...new Set(annotatedPhrase.expectedNumbers)],
-  }))
 }
 
 /** Splits the phrases into the same halves in every run; the difference of their results shows the noise. */
@@ -116,6 +84,82 @@ function matchRows(name: string, index: SkillIndex, phrases: AnnotatedPhrase[]):
     { name: `match, ${name}, hit@5`, value: perPhrase(hitsAt5), unit: '' },
     { name: `match, ${name}, RP@5`, value: perPhrase(precision), unit: '' },
   ]
+}
+
+/** Number of resampled sets of phrases from which the 95 % intervals are derived. */
+const RESAMPLED_SETS = 1000
+
+/** Returns the results of ranking weights and scores that were fitted without the sentence of the phrase. */
+function crossValidatedRows(index: SkillIndex, phrases: AnnotatedPhrase[]): BenchmarkRow[] {
+  const results = crossValidate(index, phrases)
+  const share = (name: string, values: number[]): BenchmarkRow => {
+    const [low, high] = confidenceInterval(values)
+    const interval = `95 % interval ${low.toFixed(3)} to ${high.toFixed(3)}`
+    return { name: `match, cross-validated, ${name}`, value: meanOf(values), unit: '', note: interval }
+  }
+  return [
+    share(
+      'hit@1',
+      results.map(({ rank }) => (rank === 0 ? 1 : 0)),
+    ),
+    share(
+      'hit@5',
+      results.map(({ rank }) => (rank < 5 ? 1 : 0)),
+    ),
+    share(
+      'mean reciprocal rank',
+      results.map(({ rank }) => 1 / (rank + 1)),
+    ),
+    ...reliabilityRows(
+      'match, cross-validated',
+      results.flatMap(({ predictions }) => predictions),
+    ),
+  ]
+}
+
+function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
+}
+
+/** Returns the bounds of the 95 % interval of the mean, by resampling (bootstrap). */
+function confidenceInterval(values: readonly number[]): [number, number] {
+  const random = randomNumbers(1)
+  const means = Array.from({ length: RESAMPLED_SETS }, () =>
+    meanOf(values.map(() => values[Math.floor(random() * values.length)]!)),
+  ).sort((a, b) => a - b)
+  return [means[Math.floor(RESAMPLED_SETS * 0.025)]!, means[Math.ceil(RESAMPLED_SETS * 0.975) - 1]!]
+}
+
+/** Measures whole sentences: the share of the skills of a sentence among the first five and ten results, for match and extract. */
+function sentenceRows(index: SkillIndex, phrases: AnnotatedPhrase[]): BenchmarkRow[] {
+  const numbersBySentence = new Map<string, Set<number>>()
+  for (const { evaluationSet, sentence, expectedNumbers } of phrases) {
+    const key = `${evaluationSet}\n${sentence}`
+    numbersBySentence.set(key, new Set([...(numbersBySentence.get(key) ?? []), ...expectedNumbers]))
+  }
+  const rows: BenchmarkRow[] = []
+  for (const set of ['house', 'tech'])
+    for (const operation of ['match', 'extract'] as const) {
+      const results = [...numbersBySentence].flatMap(([key, expected]) => {
+        const [sentenceSet, sentence] = key.split('\n') as [string, string]
+        return sentenceSet === set
+          ? [{ found: index[operation](sentence, 10).map(({ number }) => number), expected }]
+          : []
+      })
+      for (const limit of [5, 10])
+        rows.push({
+          name: `${operation}, sentences of ${set}, RP@${limit}`,
+          value: meanOf(
+            results.map(
+              ({ found, expected }) =>
+                found.slice(0, limit).filter((number) => expected.has(number)).length / Math.min(limit, expected.size),
+            ),
+          ),
+          unit: '',
+          note: `${results.length} sentences`,
+        })
+    }
+  return rows
 }
 
 /** Returns the first five matches of each phrase, with whether they are correct. */

@@ -10,11 +10,13 @@ import { buildNearWords } from './labels/near-words.ts'
 import { buildPostings } from './labels/postings.ts'
 import { buildPriors } from './labels/prior.ts'
 import { Ranking } from './labels/ranking.ts'
-import type { MatchMethod } from './match/calibration.ts'
+import type { Candidate, MatchMethod } from './match/candidate.ts'
 import { buildStemWeights, Matcher } from './match/match.ts'
 import { buildParaphrases } from './match/paraphrases.ts'
 import { Search } from './search/search.ts'
 import { runInSlices, runSync, type SlicedTask } from './text/time-slicing.ts'
+import { buildLabelVectors } from './vectors/label-vectors.ts'
+import { wordVectors } from './vectors/word-vectors.ts'
 
 /**
  * The index of the catalogue, in memory. It has three operations: search for skills by name or part of a name, match a phrase with
@@ -111,6 +113,11 @@ export class SkillIndex {
     return this.extractor.labelsIn(text)
   }
 
+  /** Returns all skills that a phrase may mean, in any order. Used to train the reranker. */
+  matchCandidates(phrase: string): Candidate[] {
+    return this.matcher.findCandidates(phrase)
+  }
+
   /** Returns N of `sk_N` for the index of a skill in the sorted entries. */
   numberOf(entryIndex: number): number {
     return this.labels.numbers[entryIndex]!
@@ -143,10 +150,11 @@ function* buildIndex(unsortedEntries: readonly SkillEntry[]): SlicedTask<SkillIn
   const nearWords = yield* buildNearWords(labels.vocabulary)
   const paraphrases = yield* buildParaphrases(labels)
   const weights = yield* buildStemWeights(labels, postings)
+  const labelVectors = yield* buildLabelVectors(labels, postings, wordVectors())
   const mentionFinder = yield* buildMentionFinder(labels, gaps, postings, nearWords)
   // Search and match are synchronous and never run at the same time, so they can share one ranking.
   const ranking = new Ranking(labels.names.length)
-  const matcher = new Matcher(labels, postings, nearWords, paraphrases, weights, ranking, priors)
+  const matcher = new Matcher(labels, postings, nearWords, paraphrases, weights, ranking, priors, labelVectors)
   return new SkillIndex(
     labels,
     new Search({ labels, postings, nearWords, priors, isOrdinaryImport, ranking }),

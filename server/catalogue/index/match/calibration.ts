@@ -1,31 +1,22 @@
-/**
- * How a phrase matches a skill: it equals the name or an alias, it has similar words (other form, order or spelling), or it has
- * words with the same meaning.
- */
-export type MatchMethod = 'exact' | 'alias' | 'fuzzy' | 'semantic'
-
-/** How similar a phrase and a skill are. */
-export interface Similarity {
-  /** Sum of the overlaps, the bonuses and the prior; can be above 1. Matches are sorted by it. */
-  total: number
-  /** Overlap of the phrase with the skill's best label, from 0 to 1 (see `Matcher`). */
-  overlap: number
-  /** Overlap of the phrase with the skill's name, from 0 to 1. */
-  nameOverlap: number
-  method: MatchMethod
-}
+import { isExact, type RankedCandidate, type Similarity } from './candidate.ts'
 
 /**
- * Limits of the lead: the difference between the total of a match and that of the best other match. The only match has the
- * maximum lead.
+ * Limits of the lead: the difference between the score of a match and that of the best other match. The only match has the maximum
+ * lead.
  */
-const MIN_LEAD = -0.6
-const MAX_LEAD = 0.3
+const MAX_LEAD = 3
+const MIN_LEAD = -6
 
-/** Coefficients of the logistic regression. The first is the logit if all other terms are 0. */
-const INTERCEPT = -3.54
-const OVERLAP_COEFFICIENT = 0.16
-const SQUARED_OVERLAP_COEFFICIENT = 0.51
+/**
+ * Weights of the features of a match that is not exact, in the order of `probabilityFeatures`, and the intercept. They were fitted by
+ * `training/vectors/rerank.ts` with phrases from job advertisements that people labelled with a skill.
+ */
+const WEIGHTS = [1.084, 1.532, 0.081, 0.55, 0.319, 0.727, -3.217]
+
+/** Limits of the lead of an exact match, which is a difference of totals, and coefficients of its logistic regression. */
+const MIN_EXACT_LEAD = -0.6
+const MAX_EXACT_LEAD = 0.3
+const EXACT_INTERCEPT = -2.87
 const NAME_OVERLAP_COEFFICIENT = 1.83
 const POSITIVE_LEAD_COEFFICIENT = 2.2
 const NEGATIVE_LEAD_COEFFICIENT = 3.22
@@ -37,26 +28,54 @@ const FIRST_MATCH_TERM = 1.71
 const MIN_NAME_OVERLAP_OF_EXACT_ALIAS = 0.4
 
 /**
+ * Returns the features of the probability of a match that is not exact. `bestOther` is the first of the other matches, or the second
+ * one for the first match. `rank` is 0 for the first match.
+ */
+export function probabilityFeatures(
+  { candidate, rerankingScore }: RankedCandidate,
+  bestOther: RankedCandidate | undefined,
+  rank: number,
+): number[] {
+  const { overlap, nameOverlap, bestCosine } = candidate
+  const lead = !bestOther
+    ? MAX_LEAD
+    : isExact(bestOther.candidate)
+      ? MIN_LEAD
+      : Math.max(MIN_LEAD, Math.min(MAX_LEAD, rerankingScore - bestOther.rerankingScore))
+  return [overlap * overlap, nameOverlap, bestCosine, lead > 0 ? lead : 0, lead > 0 ? 0 : lead, rank === 0 ? 1 : 0]
+}
+
+/**
  * Returns the probability that a skill is the correct match for a phrase; of the matches with 0.8, about 80 % are correct. It is a
- * logistic regression, fitted to phrases from real job advertisements that people labelled with a skill.
- * `bench/skill-quality.ts` measures its accuracy.
- *
- * `bestOther` is the most similar of the other skills. `rank` is 0 for the first match.
+ * logistic regression. `bench/skill-quality.ts` measures its accuracy.
  */
 export function matchProbability(
-  { total, overlap, nameOverlap, method }: Similarity,
+  ranked: RankedCandidate,
+  bestOther: RankedCandidate | undefined,
+  rank: number,
+  weights: readonly number[] = WEIGHTS,
+): number {
+  const logit = isExact(ranked.candidate)
+    ? exactLogit(ranked.candidate, bestOther?.candidate, rank)
+    : probabilityFeatures(ranked, bestOther, rank).reduce(
+        (sum, feature, i) => sum + feature * weights[i]!,
+        weights.at(-1)!,
+      )
+  return 1 / (1 + Math.exp(-logit))
+}
+
+function exactLogit(
+  { total, nameOverlap, method }: Similarity,
   bestOther: Similarity | undefined,
   rank: number,
 ): number {
-  const lead = bestOther ? Math.max(MIN_LEAD, Math.min(MAX_LEAD, total - bestOther.total)) : MAX_LEAD
+  const lead = bestOther ? Math.max(MIN_EXACT_LEAD, Math.min(MAX_EXACT_LEAD, total - bestOther.total)) : MAX_EXACT_LEAD
   const countedNameOverlap = method === 'alias' ? Math.max(nameOverlap, MIN_NAME_OVERLAP_OF_EXACT_ALIAS) : nameOverlap
-  const logit =
-    INTERCEPT +
-    OVERLAP_COEFFICIENT * overlap +
-    SQUARED_OVERLAP_COEFFICIENT * overlap * overlap +
+  return (
+    EXACT_INTERCEPT +
     NAME_OVERLAP_COEFFICIENT * countedNameOverlap +
     (lead > 0 ? POSITIVE_LEAD_COEFFICIENT : NEGATIVE_LEAD_COEFFICIENT) * lead +
-    (method === 'exact' ? EXACT_NAME_TERM : method === 'alias' ? EXACT_ALIAS_TERM : 0) +
+    (method === 'exact' ? EXACT_NAME_TERM : EXACT_ALIAS_TERM) +
     (rank === 0 ? FIRST_MATCH_TERM : 0)
-  return 1 / (1 + Math.exp(-logit))
+  )
 }

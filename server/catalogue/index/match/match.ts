@@ -5,10 +5,13 @@ import type { Ranking } from '../labels/ranking.ts'
 import { MAX_SHORT_FORM_WORDS, shortForms, stopWords } from '../lexicon/lexicon.ts'
 import type { SlicedTask } from '../text/time-slicing.ts'
 import { tokenize } from '../text/tokens.ts'
+import type { LabelVectors } from '../vectors/label-vectors.ts'
 import { stripApplicantWords } from './applicant-words.ts'
-import { type MatchMethod, matchProbability, type Similarity } from './calibration.ts'
+import { matchProbability } from './calibration.ts'
+import { type Candidate, isExact, type MatchMethod, type Similarity } from './candidate.ts'
 import type { Paraphrases } from './paraphrases.ts'
 import { IS_SYNONYM, isStopPhrase, PhraseWord, SIMILARITY_MASK, stemWeight } from './phrase-words.ts'
+import { rankCandidates } from './reranker.ts'
 import { replaceSpokenPhrases } from './spoken-phrases.ts'
 
 /**
@@ -18,8 +21,10 @@ import { replaceSpokenPhrases } from './spoken-phrases.ts'
  * 2. Comparison: each label of these skills is compared with the phrase, word by word. The same stem counts as 100 %, a typo or a
  *    synonym as less. Each word is weighted by its inverse document frequency: a rare word counts more. The overlap of a phrase
  *    and a label is the geometric mean of the matched fraction of the phrase and the matched fraction of the label.
- * 3. Ranking: skills are sorted by the overlap of their best label, plus a fraction of the overlap of their name, plus bonuses.
- * 4. Calibration: the score of a match is the probability that it is correct (calibration.ts).
+ * 3. Word vectors: the skills whose labels have the highest cosine with the phrase are candidates, too (label-vectors.ts). So a phrase
+ *    also finds skills with which it has no word in common.
+ * 4. Ranking: exact matches come first. The others are sorted by a linear model of the overlaps and the cosines (reranker.ts).
+ * 5. Calibration: the score of a match is the probability that it is correct (calibration.ts).
  */
 
 export interface MatchedEntry {
@@ -49,6 +54,9 @@ const MIN_PRESELECTION_WEIGHT = 0.01
 const LABEL_LENGTH_SHARE = 0.3
 /** A skill is a match only if the overlap of its best label is at least this. */
 const MIN_LABEL_OVERLAP = 0.3
+/** Maximum number of skills that are candidates because of their cosine, and the minimum of this cosine. */
+const MAX_NEAREST_SKILLS = 30
+const MIN_COSINE = 0.45
 
 /** Added to the total of a skill if its best label is its name, and not an alias. */
 const NAME_BONUS = 0.06
@@ -83,6 +91,7 @@ export class Matcher {
   private readonly paraphrases: Paraphrases
   private readonly ranking: Ranking
   private readonly priors: Uint8Array
+  private readonly labelVectors: LabelVectors
   /** By stem number: the weight of the stem (see `stemWeight`). */
   private readonly stemWeights: Float32Array
   /** By entry index: the fraction of the phrase's weight that the skill contains. All zero between two phrases. */
@@ -100,6 +109,9 @@ export class Matcher {
   private readonly isSimilarStem: Uint8Array
   /** Whether the label that was compared last matches through a synonym. */
   private usedSynonym = false
+  /** The matched fractions of the phrase and of the label that was compared last. */
+  private phraseFraction = 0
+  private labelFraction = 0
 
   constructor(
     labels: Labels,
@@ -109,6 +121,7 @@ export class Matcher {
     stemWeights: Float32Array,
     ranking: Ranking,
     priors: Uint8Array,
+    labelVectors: LabelVectors,
   ) {
     this.labels = labels
     this.postings = postings
@@ -116,6 +129,7 @@ export class Matcher {
     this.paraphrases = paraphrases
     this.ranking = ranking
     this.priors = priors
+    this.labelVectors = labelVectors
     this.weightSums = new Float32Array(labels.names.length)
     this.lastRounds = new Int32Array(labels.names.length)
     this.foundEntryIndexes = new Int32Array(labels.names.length)
@@ -124,6 +138,19 @@ export class Matcher {
   }
 
   match(phrase: string, limit: number): MatchedEntry[] {
+    const candidates = rankCandidates(this.findCandidates(phrase)).slice(0, Math.max(limit, 2))
+    // No match scores higher than the match before it.
+    let score = 1
+    return candidates.slice(0, limit).map((ranked, rank) => {
+      const bestOther = candidates[rank === 0 ? 1 : 0]
+      score = Math.min(score, matchProbability(ranked, bestOther, rank))
+      const { entryIndex, method } = ranked.candidate
+      return { entryIndex, method, score: Math.round(score * 10_000) / 10_000 }
+    })
+  }
+
+  /** Returns all skills that a phrase may mean, in any order. */
+  findCandidates(phrase: string): Candidate[] {
     const writtenWords = tokenize(phrase).slice(0, MAX_PHRASE_WORDS)
     const words = stripApplicantWords(writtenWords)
     const similarities = new Map<number, Similarity>()
@@ -135,18 +162,38 @@ export class Matcher {
       for (const variant of this.respeltVariants(words)) this.compareVariant(variant, RESPELT_VARIANT, similarities)
       for (const variant of rewordedVariants(words)) this.compareVariant(variant, REWORDED_VARIANT, similarities)
     }
-    const rankedSkills = [...similarities]
-      .sort(
-        ([indexA, a], [indexB, b]) => Number(isExact(b)) - Number(isExact(a)) || b.total - a.total || indexA - indexB,
-      )
-      .slice(0, Math.max(limit, 2))
-    // No match scores higher than the match before it.
-    let score = 1
-    return rankedSkills.slice(0, limit).map(([entryIndex, similarity], rank) => {
-      const bestOther = rankedSkills[rank === 0 ? 1 : 0]?.[1]
-      score = Math.min(score, matchProbability(similarity, bestOther, rank))
-      return { entryIndex, method: similarity.method, score: Math.round(score * 10_000) / 10_000 }
-    })
+    const knownFraction = this.labelVectors.setPhrase(hasOnlyStopWords ? [] : words)
+    if (knownFraction > 0)
+      for (const entryIndex of this.labelVectors.nearest(MAX_NEAREST_SKILLS, MIN_COSINE))
+        if (!similarities.has(entryIndex)) similarities.set(entryIndex, NO_SIMILARITY)
+    return [...similarities].map(([entryIndex, similarity]) => this.candidateOf(entryIndex, similarity, knownFraction))
+  }
+
+  /**
+   * Adds the cosines and the other features. If only a fraction of the words has a vector, the overlaps take the place of the cosines for
+   * the rest.
+   */
+  private candidateOf(entryIndex: number, similarity: Similarity, knownFraction: number): Candidate {
+    const { labelStarts, wordStarts } = this.labels
+    const firstLabel = labelStarts[entryIndex]!
+    const end = labelStarts[entryIndex + 1]!
+    let bestCosine = 0
+    let cosineSum = 0
+    for (let label = firstLabel; label < end; label++) {
+      const cosine = this.labelVectors.cosineOf(label)
+      cosineSum += cosine
+      if (cosine > bestCosine) bestCosine = cosine
+    }
+    const blend = (cosine: number, overlap: number) => knownFraction * cosine + (1 - knownFraction) * overlap
+    return {
+      ...similarity,
+      entryIndex,
+      nameCosine: blend(this.labelVectors.cosineOf(firstLabel), similarity.nameOverlap),
+      bestCosine: blend(bestCosine, similarity.overlap),
+      meanCosine: blend(cosineSum / (end - firstLabel), similarity.nameOverlap),
+      nameWordCount: wordStarts[firstLabel + 1]! - wordStarts[firstLabel]!,
+      prior: this.priors[entryIndex]!,
+    }
   }
 
   /** Returns variants with two words joined ("javascript" for "java script") or one word split ("raj mistri" for "rajmistri"). */
@@ -260,6 +307,8 @@ export class Matcher {
     const { labelStarts, kinds } = this.labels
     let bestTotal = 0
     let bestOverlap = 0
+    let phraseFraction = 0
+    let labelFraction = 0
     let nameOverlap = 0
     let method: MatchMethod = 'fuzzy'
     for (let label = labelStarts[entryIndex]!; label < labelStarts[entryIndex + 1]!; label++) {
@@ -274,6 +323,8 @@ export class Matcher {
       if (total <= bestTotal) continue
       bestTotal = total
       bestOverlap = overlap
+      phraseFraction = isExactLabel ? 1 : this.phraseFraction
+      labelFraction = isExactLabel ? 1 : this.labelFraction
       method = isExactLabel
         ? isAlias
           ? 'alias'
@@ -289,13 +340,15 @@ export class Matcher {
         (variant === RESPELT_VARIANT || variant === REWORDED_VARIANT ? CHANGED_PHRASE_FACTOR : 1),
       overlap: bestOverlap,
       nameOverlap,
+      phraseFraction,
+      labelFraction,
       method,
     }
   }
 
   /**
    * Returns the overlap of a phrase and a label, from 0 to 1: the geometric mean of the fraction of the phrase that is in the label
-   * and the fraction of the label that is in the phrase. Sets `usedSynonym`.
+   * and the fraction of the label that is in the phrase. Sets `usedSynonym` and the two fractions.
    */
   private overlapOf(label: number, phraseWords: PhraseWord[]): number {
     const { wordStarts, words, vocabulary } = this.labels
@@ -335,8 +388,14 @@ export class Matcher {
       matchedPhraseWeight += phraseWords[i]!.weight * (bestSimilarities[i]! & SIMILARITY_MASK)
       if (bestSimilarities[i]! & IS_SYNONYM) this.usedSynonym = true
     }
-    if (phraseWeight === 0 || labelWeight === 0) return matchedPhraseWeight > 0 || matchedLabelWeight > 0 ? 1 : 0
-    return Math.sqrt((matchedPhraseWeight / phraseWeight) * (matchedLabelWeight / labelWeight)) / 100
+    if (phraseWeight === 0 || labelWeight === 0) {
+      this.phraseFraction = matchedPhraseWeight > 0 || matchedLabelWeight > 0 ? 1 : 0
+      this.labelFraction = this.phraseFraction
+      return this.phraseFraction
+    }
+    this.phraseFraction = matchedPhraseWeight / phraseWeight / 100
+    this.labelFraction = matchedLabelWeight / labelWeight / 100
+    return Math.sqrt(this.phraseFraction * this.labelFraction)
   }
 
   /** Whether the label has exactly these words, in this order. */
@@ -348,9 +407,14 @@ export class Matcher {
   }
 }
 
-/** Whether the phrase equals the name or an alias of the skill. Such a match ranks above all others. */
-function isExact({ method }: Similarity): boolean {
-  return method === 'exact' || method === 'alias'
+/** Similarity of a skill that is a candidate only because of its cosine. */
+const NO_SIMILARITY: Similarity = {
+  total: 0,
+  overlap: 0,
+  nameOverlap: 0,
+  phraseFraction: 0,
+  labelFraction: 0,
+  method: 'semantic',
 }
 
 /** Returns variants with all spoken phrases replaced, or with one short form expanded. */

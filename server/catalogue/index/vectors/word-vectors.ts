@@ -28,7 +28,7 @@ const MODEL_FILE = new URL('../../../../data/models/word-vectors.bin', import.me
 let loadedVectors: WordVectors | undefined
 
 /** Returns the vectors of the repository. They are read once for the whole process. */
-function wordVectors(): WordVectors {
+export function wordVectors(): WordVectors {
   loadedVectors ??= parseWordVectors(readFileSync(MODEL_FILE))
   return loadedVectors
 }
@@ -77,7 +77,7 @@ export function serialiseWordVectors({ dimensions, hashes, englishBits, vectors 
 }
 
 /** Returns the row of a word, or -1. Binary search. */
-function rowOfWord({ hashes }: WordVectors, word: string): number {
+export function rowOfWord({ hashes }: WordVectors, word: string): number {
   const hash = wordHash(word)
   let [low, high] = [0, hashes.length - 1]
   while (low <= high) {

@@ -1,0 +1,51 @@
+import { type Candidate, isExact, type RankedCandidate } from './candidate.ts'
+
+/**
+ * Weights of the features, in the order of `rerankingFeatures`. They were trained by `training/vectors/rerank.ts` with phrases
+ * from job advertisements.
+ */
+const WEIGHTS = [1.854, 6.459, 2.049, -1.121, 0.266, 3.615, 1.526, 1.757, 1.097, -0.447]
+/**
+ * Added for each thousandth of the prior. Not fitted, because the labelled phrases are about a catalogue without preferred skills. As
+ * large, compared with the overlaps, as it was before the model.
+ */
+const PRIOR_WEIGHT = 0.008
+
+/** Returns the numbers that the linear model weighs. */
+export function rerankingFeatures(candidate: Candidate): number[] {
+  const { total, overlap, nameOverlap, phraseFraction, labelFraction } = candidate
+  const { nameCosine, bestCosine, meanCosine, nameWordCount } = candidate
+  return [
+    total,
+    overlap * overlap,
+    nameOverlap,
+    phraseFraction,
+    labelFraction,
+    nameCosine,
+    bestCosine,
+    meanCosine,
+    bestCosine * bestCosine,
+    Math.log(nameWordCount || 1),
+  ]
+}
+
+/** Sorts the candidates: exact matches first, by their totals, then the others by the linear model. */
+export function rankCandidates(
+  candidates: readonly Candidate[],
+  weights: readonly number[] = WEIGHTS,
+): RankedCandidate[] {
+  return candidates
+    .map((candidate) => ({
+      candidate,
+      rerankingScore: rerankingFeatures(candidate).reduce(
+        (sum, feature, i) => sum + feature * weights[i]!,
+        PRIOR_WEIGHT * candidate.prior,
+      ),
+    }))
+    .sort(
+      (a, b) =>
+        Number(isExact(b.candidate)) - Number(isExact(a.candidate)) ||
+        (isExact(a.candidate) ? b.candidate.total - a.candidate.total : b.rerankingScore - a.rerankingScore) ||
+        a.candidate.entryIndex - b.candidate.entryIndex,
+    )
+}
