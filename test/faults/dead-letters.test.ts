@@ -188,6 +188,7 @@ test('an event that cannot be sequenced does not stop the events of other organi
     items.map(({ event_id }: any) => event_id),
     [eventId],
   )
+  await context.events.sequence() // also the shard of the other organisation
   assert.match(await runCli(app, 'dead-letters', 'list'), /events +EV_0000000000/)
   const operator = await signIn(app)
   assert.equal((await operator.post('/operator/dead-letters/events/EV_0000000000/discard')).status, 200)
