@@ -33,13 +33,13 @@ a{color:var(--accent)}a:focus-visible,button:focus-visible{outline:3px solid var
 button{min-height:48px;padding:8px 24px;border:0;border-radius:6px;background:var(--accent);color:var(--accent-text);font:inherit;font-weight:600}
 .wordmark{display:inline-flex;align-items:center;gap:8px;font-weight:700;color:var(--text);text-decoration:none}
 .wordmark::before{content:'';width:16px;height:16px;border-radius:5px;background:var(--accent)}
-@media print{:root{color-scheme:light;--text:#000;--page:#fff;--accent:#0a6550}body{padding:0;font-size:11pt}}`
+@media print{:root{color-scheme:light;--text:#000;--text-soft:#56605b;--page:#fff;--accent:#0a6550}body{padding:0;font-size:11pt}}`
 
 /** CSS of pages that show their main part as a card, like the other pages of the product. */
 export const CARD_STYLE = `
 body{background:var(--paper)}main{box-sizing:border-box;padding:20px;border:1px solid var(--card-line);border-radius:12px;background:var(--card)}
 @media (min-width:36rem){main{padding:28px 32px}}
-@media print{body{background:none}main{padding:0;border:0;background:none}}`
+@media print{body{background:var(--page)}main{padding:0;border:0;background:none}}`
 
 /**
  * Returns a renderer of plain pages. `style` is added to the common style sheet. The Content-Security-Policy allows only this style, and
