@@ -224,7 +224,28 @@ test('the profile file must be readable and private', async (t) => {
   await chmod(env.ATTESTRY_PROFILE, 0o644)
   assert.match((await cli('request', 'GET', '/shifts')).stderr, /can be read by other users; run: chmod 600/)
   await chmod(env.ATTESTRY_PROFILE, 0o600)
-  assert.match((await cli('request', 'GET', '/shifts')).stderr, /Connecting to \S+ failed: .*Is the server running/)
+  assert.match(
+    (await cli('request', 'GET', '/shifts')).stderr,
+    /Connecting to \S+ failed: bad port\. Check the URL of the server, and that the server is running\.\n/,
+  )
+  const connectionErrors: [string, RegExp][] = [
+    [
+      'http://127.0.0.1:45997',
+      /: no program is listening at 127\.0\.0\.1:45997 \(ECONNREFUSED\)\. Is the server running\?\n/,
+    ],
+    [
+      'http://server.invalid',
+      /: the host server\.invalid was not found \(ENOTFOUND\)\. Check the URL of the server\.\n/,
+    ],
+  ]
+  for (const [baseUrl, message] of connectionErrors) {
+    await writeFile(env.ATTESTRY_PROFILE, JSON.stringify({ ...profile, baseUrl }))
+    for (const command of [
+      ['request', 'GET', '/shifts'],
+      ['clocks', 'list'],
+    ])
+      assert.match((await cli(...command)).stderr, message)
+  }
 
   env.ATTESTRY_PROFILE = dataDir
   assert.match((await cli('request', 'GET', '/shifts')).stderr, /the profile \S+ cannot be read: EISDIR/)

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../server/platform/json.ts'
+import { describeConnectionError } from './connection-error.ts'
 
 /** The parts of an OpenAPI description that commands read. */
 export interface OpenApi {
@@ -25,7 +26,7 @@ interface MediaType {
 export async function readOpenApi(baseUrl: string): Promise<OpenApi> {
   const url = new URL('docs/openapi/partner.json', `${baseUrl}/`)
   const response = await fetch(url, { signal: AbortSignal.timeout(20_000) }).catch((error) => {
-    throw new Error(`Connecting to ${baseUrl} failed: ${error.cause?.code ?? error.message}. Is the server running?`)
+    throw new Error(describeConnectionError(baseUrl, error))
   })
   if (!response.ok) throw new Error(`Reading the API description ${url} failed with status ${response.status}`)
   return (await response.json()) as OpenApi

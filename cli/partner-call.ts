@@ -1,4 +1,5 @@
 import { AttestryClient, type RequestOptions } from '../sdk/index.ts'
+import { describeConnectionError } from './connection-error.ts'
 import { messageWithDetails } from './print.ts'
 import { describeProfile, readProfile } from './profile.ts'
 import { MAX_WAIT_SECONDS, retryAfterSeconds, retryWhileLimited } from './rate-limit-retry.ts'
@@ -36,9 +37,7 @@ export async function openPartnerApi({ profile: name, wait }: PartnerOptions): P
     const response = await retryWhileLimited(attempt, { maxWaitSeconds: wait ? MAX_WAIT_SECONDS : 0 }).catch(
       (error) => {
         if (options.signal?.aborted) throw error
-        throw new ServerUnavailableError(
-          `Connecting to ${profile.baseUrl} failed: ${error.cause?.code ?? error.message}`,
-        )
+        throw new ServerUnavailableError(describeConnectionError(profile.baseUrl, error))
       },
     )
     if (response.body?.success) return response.body.data

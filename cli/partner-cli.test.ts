@@ -220,10 +220,15 @@ test('completion scripts offer commands, subcommands and options', async (t) => 
     )
   }
   for (const [shell, script] of scripts) {
-    const { status, stderr, error } = spawnSync(shell, ['-n'], { input: script, encoding: 'utf8' })
+    const path = join(cli.folder, `completion.${shell}`)
+    writeFileSync(path, script)
+    const { status, stderr, error } = spawnSync(shell, ['-n', path], { encoding: 'utf8' })
     if (error) t.diagnostic(`${shell} is not installed, so the syntax of its script was not checked`)
     else assert.equal(status, 0, `${shell}: ${stderr}`)
   }
+  const fishProgram = `source ${join(cli.folder, 'completion.fish')}; complete -C 'attestry clocks '`
+  const fish = spawnSync('fish', ['-c', fishProgram], { encoding: 'utf8' })
+  if (!fish.error) assert.match(fish.stdout, /^advance\t.*\narchive\t/)
 })
 
 /** Returns the subcommands and options of every command of the package, by the names of the command and its parents. */

@@ -8,7 +8,7 @@ import { examples } from '../examples.ts'
 import { parseTime } from '../options.ts'
 import { openPartnerApi, type PartnerCall, ServerUnavailableError } from '../partner-call.ts'
 import { readProfile, settingsPath, writePrivateFile } from '../profile.ts'
-import { parseHttpUrl, parseWebhookSecret, postSigned } from '../signed-delivery.ts'
+import { parseHttpUrl, parseWebhookSecret, postSigned, RESPONSE_TIMEOUT_MS } from '../signed-delivery.ts'
 
 interface Options {
   forwardTo: string
@@ -121,7 +121,7 @@ async function listen(
       if (options.ack && acceptedIds.length > 0) await acknowledge(call, acceptedIds, options.consumer, signal)
     } catch (error) {
       if (!(error instanceof ServerUnavailableError)) throw error
-      if (!unavailable) console.error(`${error.message.replace(/\.$/, '')}; retrying.`)
+      if (!unavailable) console.error(`${error.message.replace(/\.?$/, '.')} Retrying.`)
       unavailable = true
       await setTimeout(retryDelayMs(error), undefined, { signal })
     }
@@ -162,7 +162,7 @@ async function forward(
       if (attempt === 1)
         printForwarded(
           event,
-          `${errorCode(error)} at ${forwardTo}; retrying every ${RETRY_INTERVAL_MS / 1000} s until it responds`,
+          `${failureReason(error)} at ${forwardTo}; retrying every ${RETRY_INTERVAL_MS / 1000} s until it responds`,
           false,
           undefined,
         )
@@ -171,9 +171,10 @@ async function forward(
   }
 }
 
-function errorCode(error: unknown): string {
-  const { code, cause } = error as { code?: string; cause?: { code?: string } }
-  return cause?.code ?? code ?? String(error)
+function failureReason(error: unknown): string {
+  const { name, code, message } = ((error as Error).cause ?? error) as Error & { code?: unknown }
+  if (name === 'TimeoutError') return `no response within ${RESPONSE_TIMEOUT_MS / 1000} s`
+  return typeof code === 'string' ? code : message
 }
 
 function printForwarded(

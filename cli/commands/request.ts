@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { AttestryClient } from '../../sdk/index.ts'
+import { describeConnectionError } from '../connection-error.ts'
 import { DATA_SOURCES, readJsonData } from '../data-option.ts'
 import { programName } from '../examples.ts'
 import { describeProfile, readProfile, saveProfile } from '../profile.ts'
@@ -21,7 +22,7 @@ export function requestCommand(): Command {
     .description('Send a signed request to the partner API and print the response')
     .argument('<method>', 'GET, POST, PUT or DELETE', parseMethod)
     .argument('<path>', 'path below /api/v1/partner, such as /skills/search?q=welding')
-    .option('--data <json>', `request body; ${DATA_SOURCES}`, readJsonData)
+    .option('-d, --data <json>', `request body; ${DATA_SOURCES}`, readJsonData)
     .option('--on-behalf-of <recruiter>', 'recruiter on whose behalf the request is sent')
     .option('--idempotency-key <key>', 'idempotency key, which makes it safe to send the request again')
     .option('-i, --include', 'also print the status and the headers')
@@ -63,9 +64,7 @@ The exit code is 0 for a 2xx response and 1 otherwise.`,
         })
       const response = await retryWhileLimited(call, { maxWaitSeconds: options.wait ? MAX_WAIT_SECONDS : 0 }).catch(
         (error) => {
-          throw new Error(
-            `Connecting to ${profile.baseUrl} failed: ${error.cause?.code ?? error.message}. Is the server running?`,
-          )
+          throw new Error(describeConnectionError(profile.baseUrl, error))
         },
       )
       if (options.include) {
