@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { LoggedRequest } from '../../api-types/partner.ts'
+import type { ConsoleLoggedRequest } from '../../api-types/console.ts'
 import { richText } from '../../translations/rich-text.ts'
 import { t } from '../../translations/translate.ts'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -19,10 +19,10 @@ const FILTER_NAMES = ['q', 'failed', 'api', 'request_id'] as const
 export default function Requests() {
   const context = useOrgContext()
   const { query } = useAddress()
-  const [shown, setShown] = useState<LoggedRequest>()
+  const [shown, setShown] = useState<ConsoleLoggedRequest>()
   const filter = listQueryString(query, FILTER_NAMES, PAGE_SIZE)
   const isFiltered = FILTER_NAMES.some((name) => query.get(name))
-  const list = useList<LoggedRequest>(context.apiPath(`/requests?${filter}`))
+  const list = useList<ConsoleLoggedRequest>(context.apiPath(`/requests?${filter}`))
   return (
     <>
       <div class="page-head">
@@ -107,7 +107,11 @@ export default function Requests() {
             right: true,
             cell: ({ duration_ms }) => t('{duration} ms', { duration: duration_ms.toFixed(1) }),
           },
-          { name: t('Key'), cell: ({ key_id }) => (key_id ? <code>{key_id}</code> : '–') },
+          {
+            name: t('Key'),
+            cell: ({ key_id, key_name }) =>
+              key_id === null ? '–' : key_name ? <span title={key_id}>{key_name}</span> : <code>{key_id}</code>,
+          },
           {
             name: t('Request ID'),
             cell: (row) => (

@@ -47,6 +47,8 @@ export default {
   'Changed the branding': 'ब्रांडिंग बदली',
   'Created a key': 'कुंजी बनाई',
   'Rotated the secret of a key': 'कुंजी के लिए नया सीक्रेट बनाया',
+  'Renamed a key': 'कुंजी का नाम बदला',
+  'Renamed {noun}': '{noun} का नाम बदला',
   'Revoked a key': 'कुंजी निरस्त की',
   'Changed the addresses that a key may be used from': 'वे पते बदले जहाँ से कुंजी इस्तेमाल हो सकती है',
   'Changed the rate limits of a key': 'कुंजी की दर सीमाएँ बदलीं',
