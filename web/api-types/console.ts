@@ -857,6 +857,15 @@ export interface EventCountedList {
   is_complete?: boolean
 }
 
+export interface EventDeliveryList {
+  items: {
+    webhook_id: string
+    url: string
+    status: 'pending' | 'delivered' | 'failed'
+    attempts: number
+  }[]
+}
+
 export interface EventTypeList {
   items: EventType[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
@@ -1735,6 +1744,28 @@ export interface SecondFactors {
   recovery_codes_left: number
   /** Whether the person signed in with an identity provider, which then manages these settings. */
   provider: boolean
+}
+
+export interface SentDelivery {
+  event_id: string
+  event_type: string
+  status: 'pending' | 'delivered' | 'failed'
+  /** The request body, byte by byte as it is signed. */
+  body: string
+  /** Newest first. */
+  attempts: {
+    attempted_at: string
+    /** The request headers. Without the signature if it was not stored. */
+    headers: {
+      name: string
+      value: string
+    }[]
+    status_code: number | null
+    latency_ms: number
+    error: string | null
+    /** The first 1,024 bytes of the response body. */
+    answer: string
+  }[]
 }
 
 export interface ServerStatus {

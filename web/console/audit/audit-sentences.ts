@@ -236,6 +236,8 @@ const ROUTE_NAMES: Record<string, string> = {
   'verifications/:id': t('a verification'),
   webhooks: t('webhooks'),
   'webhooks/:id': t('a webhook endpoint'),
+  'webhooks/:id/deliveries/:id': t('a delivery of an event'),
+  'events/:id/deliveries': t('the deliveries of an event'),
   'webhooks/:id/deliveries': t('the deliveries of a webhook endpoint'),
   workflows: t('workflows'),
   'workflows/:id': t('a workflow'),

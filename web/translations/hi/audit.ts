@@ -47,6 +47,8 @@ export default {
   'Changed the branding': 'ब्रांडिंग बदली',
   'Created a key': 'कुंजी बनाई',
   'Rotated the secret of a key': 'कुंजी के लिए नया सीक्रेट बनाया',
+  'a delivery of an event': 'किसी इवेंट की डिलीवरी',
+  'the deliveries of an event': 'किसी इवेंट की सभी डिलीवरी',
   'Renamed a key': 'कुंजी का नाम बदला',
   'Renamed {noun}': '{noun} का नाम बदला',
   'Revoked a key': 'कुंजी निरस्त की',
