@@ -29,6 +29,19 @@ test('keys can be limited per organisation, by address and by age, and have the 
   assert.deepEqual([listed.allowed_addresses, listed.last_used_at], [ranges, null])
   assert.equal((await json('key', 'allow', key.key_id, '--any')).allowed_addresses, null)
 
+  const named = await json('key', 'create', '--org', org_id, '--mode', 'live', '--name', ' Greenhouse production')
+  assert.equal(named.name, 'Greenhouse production')
+  assert.deepEqual(await json('key', 'rename', named.key_id, 'Ashby'), { key_id: named.key_id, name: 'Ashby' })
+  const listedNames = (await json('key', 'list', '--org', org_id)).map(({ name }: any) => name)
+  assert.deepEqual(listedNames, [null, 'Ashby'])
+  assert.equal((await json('key', 'rename', named.key_id, '--remove')).name, null)
+  assert.match((await cli('key', 'rename', named.key_id)).stderr, /Give either a name or --remove/)
+  assert.match(
+    (await cli('key', 'rename', named.key_id, 'x'.repeat(81))).stderr,
+    /must have 1 to 80 visible characters/,
+  )
+  assert.match((await cli('key', 'rename', 'VFN_LIVE_NONE', 'Ashby')).stderr, /Key VFN_LIVE_NONE not found/)
+
   assert.deepEqual(await json('org', 'limits', org_id), { org_id, max_keys: 100, limit_factor: 10 })
   assert.equal((await json('org', 'limits', org_id, '--max-keys', '1')).max_keys, 1)
   assert.match((await create('--mode', 'test')).stderr, /has 1 active TEST partner keys; the limit is 1/)

@@ -10,6 +10,8 @@ import {
   listKeys,
   MAX_GRACE_HOURS,
   type Mode,
+  parseKeyName,
+  renameKey,
   revokeKey,
   rotateKey,
   setAllowedAddresses,
@@ -29,6 +31,7 @@ interface CreateOptions {
   org: string
   mode: Mode
   kind: KeyKind
+  name?: string
   scopes?: Scope[]
   expires?: Date
   limits?: LimitPreset
@@ -36,7 +39,7 @@ interface CreateOptions {
 
 export function keyCommand(): Command {
   const key = new Command('key')
-    .description('Manage API keys: create, list, rotate and revoke them, and change their limits')
+    .description('Manage API keys: create, list, rename, rotate and revoke them, and change their limits')
     .addHelpText(...examples('key create --org ORG_… --mode test', 'key list --org ORG_…'))
 
   key
@@ -49,6 +52,7 @@ export function keyCommand(): Command {
         .choices(['partner', 'session'])
         .default('partner'),
     )
+    .option('--name <name>', 'name of the key in lists, emails and logs, such as "Greenhouse production"', parseKeyName)
     .option('--scopes <list>', `all, or a comma-separated list of ${allScopes.join(', ')} (default: all)`, parseScopes)
     .option(
       '--expires <time>',
@@ -64,6 +68,7 @@ export function keyCommand(): Command {
     .addHelpText(
       ...examples(
         'key create --org ORG_… --mode test',
+        'key create --org ORG_… --mode live --name "Greenhouse production"',
         'key create --org ORG_… --mode test --limits ci',
         'key create --org ORG_… --mode live --scopes mandates:read,results:read --expires 2030-01-31T00:00:00Z',
         'key create --org ORG_… --mode test --kind session',
@@ -84,11 +89,12 @@ export function keyCommand(): Command {
       print(command, keys, () =>
         table(
           [
-            ...['KEY', 'KIND', 'MODE', 'STATUS', 'SCOPES', 'EXPIRES', 'OLD SECRET VALID UNTIL', 'CREATED'],
+            ...['KEY', 'NAME', 'KIND', 'MODE', 'STATUS', 'SCOPES', 'EXPIRES', 'OLD SECRET VALID UNTIL', 'CREATED'],
             ...['LAST USED', 'ALLOWED FROM'],
           ],
           keys.map((row) => [
             row.key_id,
+            row.name ?? '-',
             row.kind,
             row.mode,
             keyStatus(row, Date.now()),
@@ -101,6 +107,36 @@ export function keyCommand(): Command {
           ]),
           `${options.org} has no keys yet. Create one: npx attestry key create --org ${options.org} --mode test`,
         ),
+      )
+    })
+
+  key
+    .command('rename')
+    .description('Name a key, or change its name')
+    .argument('<key>', 'key ID, VFN_… or VSK_…')
+    .argument('[name]', 'name of the key in lists, emails and logs', parseKeyName)
+    .option('--remove', 'remove the name')
+    .addHelpText(...examples('key rename VFN_LIVE_… "Greenhouse production"', 'key rename VFN_LIVE_… --remove'))
+    .action(async (keyId: string, name: string | undefined, options: { remove?: boolean }, command: Command) => {
+      if ((name === undefined) !== (options.remove === true))
+        throw problem('VALIDATION_FAILED', 'Give either a name or --remove.')
+      await withStore(({ db, clock }) =>
+        db.transaction(async (tx) => {
+          await renameKey(tx, keyId, name ?? null)
+          const details = name === undefined ? {} : { key_name: name }
+          await recordCliChange(tx, clock, {
+            ...(await findKeyScope(tx, keyId)),
+            action: 'key.rename',
+            subject: keyId,
+            details,
+          })
+        }),
+      )
+      print(command, { key_id: keyId, name: name ?? null }, () =>
+        fieldList([
+          ['Key', keyId],
+          ['Name', name ?? '-'],
+        ]),
       )
     })
 
@@ -180,7 +216,7 @@ export function keyCommand(): Command {
 }
 
 async function createKey(options: CreateOptions, command: Command) {
-  const { org: orgId, mode, kind, expires } = options
+  const { org: orgId, mode, kind, name, expires } = options
   if (kind === 'session' && options.scopes)
     throw problem('VALIDATION_FAILED', 'Session keys have no scopes; remove --scopes.')
   if (kind === 'session' && options.limits)
@@ -188,7 +224,7 @@ async function createKey(options: CreateOptions, command: Command) {
   const grantedScopes = options.scopes ?? [...allScopes]
   const createdKey = await withStore(({ config, db, vault, clock }) =>
     db.transaction(async (tx) => {
-      const key = { orgId, mode, expiresAt: expires, maxDays: config.keyMaxDays }
+      const key = { orgId, mode, name, expiresAt: expires, maxDays: config.keyMaxDays }
       const newKey =
         kind === 'session'
           ? { ...(await createSessionKey(tx, clock, key)), secret: undefined }
@@ -200,11 +236,19 @@ async function createKey(options: CreateOptions, command: Command) {
               })),
               key: undefined,
             }
-      await recordCliChange(tx, clock, { orgId, mode, action: 'key.create', subject: newKey.keyId, details: { kind } })
+      const details = name === undefined ? { kind } : { kind, key_name: name }
+      await recordCliChange(tx, clock, { orgId, mode, action: 'key.create', subject: newKey.keyId, details })
       return newKey
     }),
   )
-  const commonFields = { key_id: createdKey.keyId, kind, org_id: orgId, mode, expires_at: expires ?? null }
+  const commonFields = {
+    key_id: createdKey.keyId,
+    name: name ?? null,
+    kind,
+    org_id: orgId,
+    mode,
+    expires_at: expires ?? null,
+  }
   const record =
     kind === 'session'
       ? { ...commonFields, key: createdKey.key }
@@ -219,6 +263,7 @@ async function createKey(options: CreateOptions, command: Command) {
               ['Secret', createdKey.secret],
               ['Scopes', formatScopes(grantedScopes)],
             ] as [string, string][])),
+        ...(name === undefined ? [] : ([['Name', name]] as [string, string][])),
         ['Mode', mode],
         ['Expires', expires ?? 'never'],
       ]),

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { startApp, type TestApp } from '../../test/support/app.ts'
 import { type ConsoleUser, signInMember } from '../../test/support/console.ts'
 import { until } from '../../test/support/until.ts'
+import { eraseAuditValue } from '../console/audit.ts'
 import { remindOfExpiringKeys } from '../console/organisation/key-expiry.ts'
 import { getEmail, listEmails } from '../mail/mail.ts'
 import { DAY, MINUTE } from '../platform/clock.ts'
@@ -208,6 +209,69 @@ test('the last use of a key is stored at most once a minute, and when the server
   const lastUse = new Date(app.clock.now()).toISOString()
   await app.context.keyUses.close()
   assert.equal(await lastUsedAt(), lastUse)
+})
+
+test('a key can have a name, which lists, the request log, the audit log and reminders show', async (t) => {
+  const app = await startApp(t)
+  const { orgId, key: unnamedKey } = await app.fixtures.createOrg()
+  const owner = await signInOwner(app, orgId)
+  const path = `/orgs/${orgId}/live/keys`
+  const expires_at = new Date(app.clock.now() + 31 * DAY).toISOString()
+  const created = await owner.post(path, { kind: 'partner', name: '  Greenhouse\nproduction\u202e ', expires_at })
+  assert.equal(created.status, 201)
+  const { key_id, secret, name } = created.body.data
+  assert.equal(name, 'Greenhouse production')
+  assert.equal((await owner.post(path, { kind: 'session', name: ' ' })).body.data.name, null)
+  const session = (await owner.post(path, { kind: 'session', name: 'College portal' })).body.data
+  assert.equal(session.name, 'College portal')
+  for (const invalidName of ['x'.repeat(81), '', '\u202e']) {
+    const rejected = await owner.put(`${path}/${key_id}/name`, { name: invalidName })
+    assert.equal(rejected.status, 400)
+    assert.equal(rejected.body.error.details[0].path, 'name')
+  }
+  const other = await app.fixtures.createOrg('Metro Ltd')
+  const foreign = await signInOwner(app, other.orgId)
+  assert.equal((await foreign.put(`/orgs/${other.orgId}/live/keys/${key_id}/name`, { name: 'Mine' })).status, 404)
+  assert.equal((await owner.put(`/orgs/${orgId}/test/keys/${key_id}/name`, { name: 'Other mode' })).status, 404)
+
+  await app.context.keyring.refresh()
+  const key = { orgId, mode: 'live' as const, keyId: key_id, secret }
+  await app.as(key).get('/shifts')
+  await app.as(unnamedKey).get('/shifts')
+  const renamed = await owner.put(`${path}/${key_id}/name`, { name: 'y'.repeat(80) })
+  assert.equal(renamed.body.data.name, 'y'.repeat(80))
+  await owner.put(`${path}/${key_id}/name`, { name: 'Ashby production' })
+  const removed = await owner.put(`${path}/${session.key_id}/name`, { name: null })
+  assert.equal(removed.body.data.name, null)
+  const names = (await owner.get(path)).body.data.items.map((item: any) => [item.key_id, item.name])
+  assert.deepEqual(new Map(names).get(key_id), 'Ashby production')
+  const requests = (await owner.get(`/orgs/${orgId}/live/requests`)).body.data.items
+  assert.deepEqual(
+    requests.map((request: any) => [request.key_id, request.key_name]),
+    [
+      [unnamedKey.keyId, null],
+      [key_id, 'Ashby production'],
+    ],
+  )
+  const audit = (await owner.get(`/orgs/${orgId}/audit?subject=${key_id}`)).body.data.items
+  assert.deepEqual(
+    audit.map(({ action, details }: any) => [action, details.key_name]),
+    [
+      ['PUT /keys/:key_id/name', 'Ashby production'],
+      ['PUT /keys/:key_id/name', 'y'.repeat(80)],
+      ['POST /keys', 'Greenhouse production'],
+    ],
+  )
+  await app.context.db.transaction((tx) => eraseAuditValue(tx, 'Ashby production'))
+  const [erased] = (await owner.get(`/orgs/${orgId}/audit?subject=${key_id}`)).body.data.items
+  assert.equal(erased.details.key_name, 'erased')
+
+  await signInMember(app, orgId, 'owner', 'asha@example.com')
+  app.clock.advance(2 * DAY)
+  await app.context.db.transaction((tx) => remindOfExpiringKeys(tx, app.context))
+  const [email] = await listEmails(app.context.db.queries, { scope: { orgId, mode: 'live' }, limit: 1 })
+  const { text } = await getEmail(app.context.db.queries, app.context.vault, email!.mail_id)
+  assert.ok(text.includes(`Ashby production (${key_id}): ${expires_at}`))
 })
 
 test('owners are reminded 30, 7 and 1 days before a key expires, once each', async (t) => {

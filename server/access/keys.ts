@@ -1,8 +1,10 @@
+import { invalid } from '../api/invalid.ts'
 import { problem } from '../api/problem.ts'
 import { type Clock, DAY, HOUR } from '../platform/clock.ts'
 import type { SealedColumn } from '../platform/data-key-rotation.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
 import { randomCode, randomToken } from '../platform/ids.ts'
+import { toSingleLine } from '../platform/text/strip-invisible.ts'
 import { hashToken } from '../platform/token-hash.ts'
 import type { Vault } from '../platform/vault.ts'
 import type { LimitPreset } from './limits/table.ts'
@@ -17,6 +19,7 @@ export interface NewKey {
   maxDays: number | undefined
   orgId: string
   mode: Mode
+  name?: string | undefined
   expiresAt?: Date | undefined
   /** CIDR ranges that the key may be used from; any address if omitted. */
   allowedAddresses?: string[] | undefined
@@ -27,6 +30,8 @@ export interface KeySummary {
   kind: KeyKind
   org_id: string
   mode: Mode
+  /** The name that a member or an operator gave to the key. */
+  name: string | null
   scopes: string[]
   expires_at: Date | null
   revoked_at: Date | null
@@ -43,9 +48,19 @@ export interface KeySummary {
 export const DEFAULT_GRACE_HOURS = 24
 export const MAX_GRACE_HOURS = 720
 
+export const MAX_KEY_NAME_LENGTH = 80
+
 export function keyStatus({ revoked_at, expires_at }: Pick<KeySummary, 'revoked_at' | 'expires_at'>, now: number) {
   if (revoked_at) return 'revoked' as const
   return expires_at && expires_at.getTime() <= now ? ('expired' as const) : ('active' as const)
+}
+
+/** Returns the name of a key as it is stored: on one line, without invisible characters. Throws an error if it is empty or too long. */
+export function parseKeyName(text: string): string {
+  const name = toSingleLine(text)
+  const length = [...name].length
+  if (length > 0 && length <= MAX_KEY_NAME_LENGTH) return name
+  throw invalid([{ path: 'name', message: `must have 1 to ${MAX_KEY_NAME_LENGTH} visible characters; has ${length}` }])
 }
 
 export function secretPurpose(keyId: string) {
@@ -79,6 +94,7 @@ export async function createPartnerKey(
       mode: key.mode,
       scopes: key.scopes,
       secret: vault.seal(secret, secretPurpose(keyId)),
+      name: key.name ?? null,
       limits: JSON.stringify(key.preset ? { preset: key.preset } : {}),
       allowed_addresses: key.allowedAddresses ?? null,
       expires_at: key.expiresAt ?? null,
@@ -138,6 +154,7 @@ export async function createSessionKey(tx: Tx, clock: Clock, key: NewKey): Promi
       hash: hashToken(sessionKey),
       org_id: key.orgId,
       mode: key.mode,
+      name: key.name ?? null,
       allowed_addresses: key.allowedAddresses ?? null,
       expires_at: key.expiresAt ?? null,
       created_at: new Date(clock.now()),
@@ -152,6 +169,7 @@ export async function listKeys(tx: Queries, orgId: string): Promise<KeySummary[]
     'k.key_id',
     'org_id',
     'mode',
+    'name',
     'expires_at',
     'revoked_at',
     'created_at',
@@ -238,11 +256,20 @@ export async function rotateKey(
   return { secret, previousUntil }
 }
 
+/** Sets the name of a key, or removes it. */
+export async function renameKey(tx: Tx, keyId: string, name: string | null): Promise<void> {
+  const { numUpdatedRows } = await tx
+    .updateTable(tableOf(keyId))
+    .set({ name })
+    .where('key_id', '=', keyId)
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) throw keyNotFoundProblem(`Key ${keyId}`)
+}
+
 /** Sets the CIDR ranges that a key may be used from, or null for any address. Takes effect within a second. */
 export async function setAllowedAddresses(tx: Tx, keyId: string, ranges: string[] | null): Promise<void> {
-  const table = keyId.startsWith('VSK_') ? 'session_keys' : 'partner_keys'
   const { numUpdatedRows } = await tx
-    .updateTable(table)
+    .updateTable(tableOf(keyId))
     .set({ allowed_addresses: ranges })
     .where('key_id', '=', keyId)
     .executeTakeFirst()
@@ -251,9 +278,34 @@ export async function setAllowedAddresses(tx: Tx, keyId: string, ranges: string[
 
 /** Returns the organisation and mode of a partner or session key. */
 export async function findKeyScope(tx: Queries, keyId: string): Promise<{ orgId: string; mode: Mode } | undefined> {
-  const table = keyId.startsWith('VSK_') ? 'session_keys' : 'partner_keys'
-  const row = await tx.selectFrom(table).select(['org_id', 'mode']).where('key_id', '=', keyId).executeTakeFirst()
+  const row = await tx
+    .selectFrom(tableOf(keyId))
+    .select(['org_id', 'mode'])
+    .where('key_id', '=', keyId)
+    .executeTakeFirst()
   return row && { orgId: row.org_id, mode: row.mode as Mode }
+}
+
+/** Returns the names of those keys that have one, by the ID of the key. */
+export async function findKeyNames(queries: Queries, orgId: string, keyIds: string[]): Promise<Map<string, string>> {
+  const rows = await queries
+    .selectFrom('partner_keys')
+    .select(['key_id', 'name'])
+    .where('org_id', '=', orgId)
+    .where('key_id', 'in', keyIds)
+    .unionAll(
+      queries
+        .selectFrom('session_keys')
+        .select(['key_id', 'name'])
+        .where('org_id', '=', orgId)
+        .where('key_id', 'in', keyIds),
+    )
+    .execute()
+  return new Map(rows.flatMap(({ key_id, name }) => (name === null ? [] : [[key_id, name] as const])))
+}
+
+function tableOf(keyId: string) {
+  return keyId.startsWith('VSK_') ? 'session_keys' : 'partner_keys'
 }
 
 function keyNotFoundProblem(subject: string) {

@@ -36,8 +36,8 @@ export const AUDIT_RECORDED = 'audit-recorded'
 /** A personal value and the random salt of its commitment; null if the value was erased. */
 export type PersonalValue = { value: string; salt: string } | null
 
-/** Details that are personal values. The others must not contain any, because they cannot be erased. */
-const PERSONAL_DETAILS: readonly string[] = ['email', 'phone']
+/** Details that are personal values, or may be. The others must not contain any, because they cannot be erased. */
+const PERSONAL_DETAILS: readonly string[] = ['email', 'phone', 'key_name']
 const DETAIL_PREFIX = 'details.'
 
 const SALT_BYTES = 16

@@ -13,7 +13,7 @@ import { channelRoutes } from './channels/channel-routes.ts'
 import { templateRoutes } from './channels/template-routes.ts'
 import { identityProviderRoutes } from './identity-providers/routes.ts'
 import { providerSignInRoutes } from './identity-providers/sign-in-routes.ts'
-import { latestEventRoutes } from './lists/log-routes.ts'
+import { deliveryDetailRoutes, latestEventRoutes } from './lists/log-routes.ts'
 import { listRoutes } from './lists/routes.ts'
 import { notificationRoutes } from './notifications/routes.ts'
 import { catalogueRoutes } from './operator/catalogue-routes.ts'
@@ -72,6 +72,7 @@ export function consoleRoutes(
   candidateListRoutes(app, context)
   listRoutes(app, context)
   latestEventRoutes(app, context)
+  deliveryDetailRoutes(app, context)
   viewRoutes(app, context)
   searchRoutes(app, context)
   phoneRoutes(app, context)

@@ -72,12 +72,12 @@ export async function listLatestEvents(
   now: number,
   { type, acknowledged, id, before, limit }: LatestEventFilter,
 ): Promise<StoredEvent[]> {
-  const { rows } = await sql<StoredEvent>`
+  const { rows } = await sql<StoredEvent & SealedEventData>`
     select ${columns} from events
     where ${latestEventCondition({ orgId, mode }, now, { type, acknowledged, id })}
       ${before ? sql`and sequence < ${before.sequence} and day <= ${before.day}::date` : sql``}
     order by sequence desc limit ${limit}`.execute(queries)
-  return rows
+  return openEvents(queries, rows)
 }
 
 export interface LatestEventFilter {

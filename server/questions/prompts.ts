@@ -17,7 +17,7 @@ export const PROMPT_KEYS = [
   ...['call_link'],
   ...['paused', 'expired', 'ended', 'page_send', 'page_language', 'page_progress', 'page_offline', 'page_retry'],
   ...['page_failed', 'page_loading', 'page_answer', 'page_back', 'page_repeat', 'page_speak', 'page_stop'],
-  ...['page_stop_sure', 'page_unknown'],
+  ...['page_stop_sure', 'page_unknown', 'page_ask_company', 'page_ask_sender'],
 ] as const
 export type PromptKey = (typeof PROMPT_KEYS)[number]
 

@@ -19,6 +19,8 @@ export interface DeliveryAttempt {
   error: string | null
   /** The beginning of the response body. */
   answer: string
+  /** The signature header. Not returned by the API of partners; earlier versions did not store it. */
+  signature?: string
 }
 
 /**
@@ -191,6 +193,34 @@ export async function listDeliveries(
       ${after === undefined ? sql`` : sql`and sequence < ${after}`}
       ${status === undefined ? sql`` : sql`and status = ${status}`}
     order by sequence desc limit ${limit}`.execute(queries)
+  return rows
+}
+
+/** Returns the delivery of an event to a webhook. */
+export async function findDelivery(
+  queries: Queries,
+  webhookId: string,
+  event: EventRef,
+): Promise<Pick<DeliveryRow, 'status' | 'log'> | undefined> {
+  const { rows } = await sql<Pick<DeliveryRow, 'status' | 'log'>>`
+    select status, log from webhook_deliveries d where ${whereEvents('d', [event])} and webhook_id = ${webhookId}`.execute(
+    queries,
+  )
+  return rows[0]
+}
+
+export interface EventDelivery {
+  webhook_id: string
+  url: string
+  status: DeliveryStatus
+  attempts: number
+}
+
+/** Returns the deliveries of an event, those to the oldest endpoint first. */
+export async function listDeliveriesOfEvent(queries: Queries, event: EventRef): Promise<EventDelivery[]> {
+  const { rows } = await sql<EventDelivery>`
+    select webhook_id, w.url, d.status, d.attempts from webhook_deliveries d join webhooks w using (webhook_id)
+    where ${whereEvents('d', [event])} order by webhook_id`.execute(queries)
   return rows
 }
 

@@ -340,7 +340,7 @@ function deliveryRecord(webhookId: string, delivery: DeliveryRow) {
     event_id,
     event_type: event_type as EventType,
     status,
-    attempts: log,
+    attempts: log.map(({ signature: _, ...attempt }) => attempt),
     next_attempt_at: next_attempt_at?.toISOString() ?? null,
     created_at: created_at.toISOString(),
   }

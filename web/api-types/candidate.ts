@@ -41,6 +41,14 @@ export interface CandidatePageError {
   wrong: 'unknown' | 'failed' | 'paused' | 'expired' | 'gone'
   language: string
   labels: PageLabels
+  /** What the person can do. */
+  help?: string
+  /** The job; only if the link was valid and the data was not erased. */
+  title?: string
+  company?: string
+  brand?: PageBrand
+  /** Address to which the organisation wants replies. */
+  contact_email?: string
 }
 
 export interface CandidatePrompt {

@@ -8,7 +8,6 @@ import type {
   EventType,
   KnockoutAnswer,
   Language,
-  LoggedRequest,
   MandateStatus,
   MasterSkillName,
   Method,
@@ -47,6 +46,8 @@ export interface ApiKey {
   key_id: string
   kind: 'partner' | 'session'
   mode: Mode
+  /** The name that a person gave to the key. */
+  name: string | null
   scopes: string[]
   status: 'active' | 'revoked' | 'expired'
   expires_at: string | null
@@ -374,6 +375,46 @@ export interface ConsoleChannel {
   webhook_called_at: string | null
 }
 
+export interface ConsoleLoggedRequest {
+  /** Number of the entry. Increases with time. */
+  id: number
+  /** Time at which the response was sent: ISO 8601, UTC. */
+  at: string
+  /** The API that was called. */
+  api: 'partner' | 'verification' | 'ats'
+  key_id: string | null
+  /** HTTP method. */
+  method: string
+  /** Path with parameter names, such as `/api/v1/partner/mandates/:mandate_id`. */
+  route: string
+  /** HTTP status of the response. */
+  status: number
+  code: string | null
+  /** Time from the request to the end of the response, in milliseconds. */
+  duration_ms: number
+  /** The `x-request-id` of the response. */
+  request_id: string
+  /** Differences for which the signature of a TEST request did not match. Empty for other requests. */
+  differed: {
+    path: string
+    message: string
+  }[]
+  /** The current name of the key. */
+  key_name: string | null
+}
+
+export interface ConsoleLoggedRequestCountedList {
+  items: ConsoleLoggedRequest[]
+  /** Send it as `cursor` to get the next page. Null on the last page. */
+  next_cursor: string | null
+  /** The number of rows that match the filters. Null on later pages. */
+  total: number | null
+  /** True if there are more rows than `total`: rows are counted up to a limit. */
+  is_more?: boolean
+  /** False while recent changes are being added to the list. */
+  is_complete?: boolean
+}
+
 export interface ConsoleNotification {
   notification_id: string
   kind: NotificationKind
@@ -430,6 +471,8 @@ export interface CreatedApiKey {
   key_id: string
   kind: 'partner' | 'session'
   mode: Mode
+  /** The name that a person gave to the key. */
+  name: string | null
   scopes: string[]
   status: 'active' | 'revoked' | 'expired'
   expires_at: string | null
@@ -814,6 +857,15 @@ export interface EventCountedList {
   is_complete?: boolean
 }
 
+export interface EventDeliveryList {
+  items: {
+    webhook_id: string
+    url: string
+    status: 'pending' | 'delivered' | 'failed'
+    attempts: number
+  }[]
+}
+
 export interface EventTypeList {
   items: EventType[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
@@ -1023,18 +1075,6 @@ export interface ListedSkill {
 
 export interface ListedSkillCountedList {
   items: ListedSkill[]
-  /** Send it as `cursor` to get the next page. Null on the last page. */
-  next_cursor: string | null
-  /** The number of rows that match the filters. Null on later pages. */
-  total: number | null
-  /** True if there are more rows than `total`: rows are counted up to a limit. */
-  is_more?: boolean
-  /** False while recent changes are being added to the list. */
-  is_complete?: boolean
-}
-
-export interface LoggedRequestCountedList {
-  items: LoggedRequest[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
   next_cursor: string | null
   /** The number of rows that match the filters. Null on later pages. */
@@ -1704,6 +1744,28 @@ export interface SecondFactors {
   recovery_codes_left: number
   /** Whether the person signed in with an identity provider, which then manages these settings. */
   provider: boolean
+}
+
+export interface SentDelivery {
+  event_id: string
+  event_type: string
+  status: 'pending' | 'delivered' | 'failed'
+  /** The request body, byte by byte as it is signed. */
+  body: string
+  /** Newest first. */
+  attempts: {
+    attempted_at: string
+    /** The request headers. Without the signature if it was not stored. */
+    headers: {
+      name: string
+      value: string
+    }[]
+    status_code: number | null
+    latency_ms: number
+    error: string | null
+    /** The first 1,024 bytes of the response body. */
+    answer: string
+  }[]
 }
 
 export interface ServerStatus {

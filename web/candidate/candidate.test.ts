@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { changeBranding } from '../../server/branding/branding.ts'
 import type { ConversationState } from '../../server/conversation/state.ts'
 import type { MandateInput } from '../../server/mandates/schema.ts'
 import { assertAccessible } from '../../test/browser/axe.ts'
@@ -14,6 +15,7 @@ import { until } from '../../test/support/until.ts'
 
 const PHONE = { width: 320, height: 640, hasTouch: true, isMobile: true }
 const LARGE_PHONE = { ...PHONE, width: 390, height: 844 }
+const ERASURE = { basis: 'GDPR Article 17', requested_by: 'data subject, ticket 4711' }
 const LANGUAGES = { languages: ['en', 'hi'] as ('en' | 'hi')[] }
 /** Returns mandate input with questions about this number of skills, in addition to the two default questions and the interest question. */
 const mandateWithSkills = (skills: number): Partial<MandateInput> => ({
@@ -230,8 +232,12 @@ test('the page shows why a conversation ended: knockout, declined consent, STOP,
   const archived = await inviteCandidate(app, { mandate: mandateWithSkills(1) })
   await archived.partner.remove(`/campaigns/${archived.campaign_id}`)
   await page.goto(archived.link)
-  await page.getByText('This link has expired').waitFor()
+  await page.locator('#root').getByText('This link has expired').waitFor()
+  await page.getByRole('heading', { name: 'Electrician' }).waitFor()
+  await page.locator('#root').getByText('If you have questions, please ask Metro Ltd.').waitFor()
+  await page.getByRole('link', { name: 'Your data and your rights' }).waitFor()
   await saveScreenshot(page, 'candidate-390-closed', false)
+  await assertAccessible(page)
 
   const unknownLink = await app.fetch('/c/nothing', { headers: { 'accept-language': 'xx, ta-IN;q=0.8' } })
   assert.equal(unknownLink.status, 404)
@@ -239,8 +245,46 @@ test('the page shows why a conversation ended: knockout, declined consent, STOP,
   assert.match(unknownLink.headers.get('content-security-policy')!, /default-src 'none'/)
   await page.goto(`${app.url}/c/nothing`)
   await page.locator('#root').getByText('This link does not work.').waitFor()
+  await page.locator('#root').getByText('ask the company that sent you the message').waitFor()
   await saveScreenshot(page, 'candidate-390-unknown', false)
   await assertAccessible(page)
+})
+
+test('an expired link shows the branding and the contact of the organisation in the language of the candidate, and is small', async (t) => {
+  const app = await startSharedApp()
+  const candidate = await inviteCandidate(app, {
+    ...HINDI,
+    candidate: { language: 'hi' },
+  })
+  const branding = { display_name: 'Metro Careers', colour: '#7a1f5c', reply_to: 'jobs@metro.example' }
+  await app.context.db.transaction((tx) => changeBranding(tx, app.clock, candidate.partner.orgId, branding))
+  await candidate.partner.remove(`/campaigns/${candidate.campaign_id}`)
+  const page = await newPage(t, PHONE)
+  let bytes = 0
+  page.on('requestfinished', async (request) => {
+    const { responseBodySize, responseHeadersSize } = await request.sizes()
+    bytes += responseBodySize + responseHeadersSize
+  })
+  const response = await page.goto(candidate.link)
+  assert.equal(response!.status(), 410)
+  await page.locator('#root').getByText('यह लिंक अब नहीं चलता').waitFor()
+  assert.equal(await page.locator('html').getAttribute('lang'), 'hi')
+  await page.getByText('Metro Ltd · Metro Careers').waitFor()
+  const contact = page.getByRole('link', { name: 'jobs@metro.example' })
+  assert.equal(await contact.getAttribute('href'), 'mailto:jobs@metro.example')
+  await assertAccessible(page)
+  await saveScreenshot(page, 'candidate-360-expired-hi', false)
+  assert.ok(bytes > 0 && bytes < 20_000, `${bytes} bytes`)
+
+  const erased = await inviteCandidate(app, { mandate: mandateWithSkills(1) })
+  await app.context.db.transaction((tx) => changeBranding(tx, app.clock, erased.partner.orgId, branding))
+  const { person_id } = await erased.getCandidacy()
+  const { status } = await erased.partner.post(`/people/${person_id}/erase`, ERASURE)
+  assert.equal(status, 200)
+  await page.goto(erased.link)
+  await page.locator('#root').getByText('The data of this link was erased.').waitFor()
+  await page.getByText('Metro Careers').waitFor()
+  assert.equal(await page.getByText('Electrician').count(), 0)
 })
 
 test('the page is small, contains the first question, and never contains correct answers or the token', async (t) => {

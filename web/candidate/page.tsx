@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { CandidatePageError, CandidateView, ConversationExchange, PageLabels } from '../api-types/candidate.ts'
 import { BrandFooter, BrandLogo } from '../branding/brand.tsx'
@@ -62,12 +63,7 @@ export function CandidatePage({ token, initialView, onEnded, expiry }: Props) {
 
   return (
     <div class="conversation">
-      <header class="head">
-        <BrandLogo brand={brand} />
-        <div>
-          <h1 dir="auto">{title}</h1>
-          <p dir="auto">{brand && brand.name !== company ? `${company} · ${brand.name}` : company}</p>
-        </div>
+      <Head title={title} company={company} brand={brand}>
         {view.languages.length > 1 && !linkInvalid && !expired && (
           <select
             aria-label={labels.language}
@@ -87,7 +83,7 @@ export function CandidatePage({ token, initialView, onEnded, expiry }: Props) {
         {isNumberedQuestion(question?.ask) && (
           <Progress labels={labels} answeredCount={answeredCount} total={view.progress.total} />
         )}
-      </header>
+      </Head>
       <main class={isOpen || isUnsent || !prompts || view.past.length > 0 ? '' : 'centred'} tabIndex={-1} ref={main}>
         <div class="log" role="log" aria-live="polite" aria-relevant="additions">
           {view.past.map((exchange, index) => (
@@ -182,21 +178,59 @@ export function CandidatePage({ token, initialView, onEnded, expiry }: Props) {
 }
 
 /** Page shown for an invalid or expired link, and while the organisation is paused. */
-export function InvalidLinkPage({ token, labels, wrong }: CandidatePageError & { token: string }) {
+export function InvalidLinkPage(props: CandidatePageError & { token: string }) {
+  const { token, labels, wrong, help, title, company, brand, contact_email: email } = props
   return (
     <div class="conversation">
+      {company && <Head title={title} company={company} brand={brand} />}
       <main class="centred">
         <div class="log">
           <p class="message us closing quiet">{labels[wrong]}</p>
+          {help && wrong !== 'paused' && (
+            <p class="message us" dir="auto">
+              {help}
+              {email && (
+                <>
+                  {' '}
+                  <a href={`mailto:${email}`}>{email}</a>
+                </>
+              )}
+            </p>
+          )}
         </div>
         {(wrong === 'failed' || wrong === 'paused') && (
           <button type="button" class="big" onClick={() => location.reload()}>
             {labels.retry}
           </button>
         )}
-        {wrong === 'expired' && <PrivacyLink token={token} labels={labels} />}
       </main>
+      {company && (
+        <footer>
+          {wrong !== 'gone' && <PrivacyLink token={token} labels={labels} />}
+          <BrandFooter brand={brand} />
+        </footer>
+      )}
     </div>
+  )
+}
+
+interface HeadProps extends Pick<CandidatePageError, 'title' | 'brand'> {
+  company: string
+  children?: ComponentChildren
+}
+
+/** The job and the company, and the organisation that asks on its behalf if it has another name. */
+function Head({ title, company, brand, children }: HeadProps) {
+  const companyLine = brand && brand.name !== company ? `${company} · ${brand.name}` : company
+  return (
+    <header class="head">
+      <BrandLogo brand={brand} />
+      <div>
+        <h1 dir="auto">{title ?? companyLine}</h1>
+        {title && <p dir="auto">{companyLine}</p>}
+      </div>
+      {children}
+    </header>
   )
 }
 

@@ -29,6 +29,12 @@ export class EndedLinkProblem extends Problem {
 /** Authentication and rate limits of the candidate's page and its API. */
 export function candidateGuards({ db, limits, clock, keyring }: Pick<Context, 'db' | 'limits' | 'clock' | 'keyring'>) {
   return {
+    /** Returns the link of the request, also if it has ended; undefined for unknown links and embedded pages. */
+    async findEndedLink(request: FastifyRequest): Promise<Link | undefined> {
+      const link = await findLink(tokenOf(request))
+      return link?.page ? undefined : link
+    },
+
     limitAddress: (request: FastifyRequest, reply: FastifyReply) =>
       enforceRateLimit(callerAddress(request.ip), [ADDRESS_RULE], reply),
 
@@ -68,10 +74,10 @@ export function candidateGuards({ db, limits, clock, keyring }: Pick<Context, 'd
     },
   }
 
-  async function findLink(token: string) {
+  async function findLink(token: string): Promise<Link | undefined> {
     const page = await findOpenedPage(db.queries, 'candidate', token)
     const condition = page ? sql`c.candidate_id = ${page.target_id}` : sql`c.token_hash = ${hashToken(token)}`
-    const { rows } = await sql<Link>`
+    const { rows } = await sql<Omit<Link, 'page'>>`
       select c.candidate_id, c.org_id, o.erased_at is not null as is_erased, g.hold, g.completed_at, g.test_clock_id
       from candidates c join campaigns g using (campaign_id) left join people o on o.person_id = c.person_id
       where ${condition}`.execute(db.queries)
@@ -91,7 +97,9 @@ export function candidateGuards({ db, limits, clock, keyring }: Pick<Context, 'd
   }
 }
 
+/** The candidate of a link or of an embedded page. */
 interface Link extends CampaignOfLink {
+  page: Awaited<ReturnType<typeof findOpenedPage>>
   candidate_id: string
   is_erased: boolean
 }

@@ -1,11 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '../../api/problem.ts'
+import { findBrand, getPublicName } from '../../branding/branding.ts'
 import { brandedParts } from '../../branding/page-parts.ts'
-import type { PageBrand } from '../../branding/schema.ts'
+import { type PageBrand, pageBrand } from '../../branding/schema.ts'
 import type { Context } from '../../context.ts'
 import type { App } from '../../platform/http/server.ts'
 import { escapeHtml } from '../../platform/text/escape-html.ts'
 import { acceptedLanguage } from '../../platform/text/languages.ts'
+import { prompt } from '../../questions/prompts.ts'
 import { findClock } from '../../test-clocks/test-clocks.ts'
 import { jsonBlock, type Pages } from '../../web-assets/assets.ts'
 import { findCandidacy } from '../candidacy.ts'
@@ -17,7 +19,7 @@ import { candidateView } from './view.ts'
 /** Serves the page that messages link to. The initial data is embedded, so that no API request is needed to show it. */
 export function candidatePageRoutes(app: App, context: Context, pages: Pages): void {
   const { db, clock, config } = context
-  const { authenticate, limitAddress } = candidateGuards(context)
+  const { authenticate, limitAddress, findEndedLink } = candidateGuards(context)
 
   // A short link for messages. The token moves to the fragment, which later requests do not contain.
   app.get('/c/:token/data', async (request: FastifyRequest, reply: FastifyReply) => {
@@ -44,13 +46,44 @@ export function candidatePageRoutes(app: App, context: Context, pages: Pages): v
     } catch (error) {
       const pageError = error instanceof Problem && pageErrorOf(error)
       if (!pageError) throw error
-      const language = acceptedLanguage(request.headers['accept-language'])
-      const labels = pageLabels(language)
-      const state: CandidatePageError = { language, labels, wrong: pageError.kind }
-      const body = jsonBlock('state', state) + renderPreview(undefined, [labels[pageError.kind]])
-      return pages.send(request, reply, 'candidate', { body, language, status: pageError.status })
+      const state = await errorState(request, pageError.kind)
+      const { language, labels, help, title, company, brand } = state
+      const lines = [labels[pageError.kind], ...(help ? [help] : [])]
+      const body = jsonBlock('state', state) + renderPreview(company ? { title, company, brand } : undefined, lines)
+      const parts = company
+        ? brandedParts(config, brand, {
+            title: [title, company].filter(Boolean).join(' · '),
+            description: brand?.name ?? '',
+          })
+        : {}
+      return pages.send(request, reply, 'candidate', { ...parts, body, language, status: pageError.status })
     }
   })
+
+  /** Returns what the page says about an error: with the organisation, and in the language of the candidate, if the link was valid. */
+  async function errorState(request: FastifyRequest, wrong: CandidatePageError['wrong']): Promise<CandidatePageError> {
+    const language = acceptedLanguage(request.headers['accept-language'])
+    const base = (known: typeof language) => ({ wrong, language: known, labels: pageLabels(known) })
+    if (wrong === 'failed') return base(language)
+    const link = await findEndedLink(request)
+    if (!link) return { ...base(language), help: prompt('page_ask_sender', language) }
+    const brand = await findBrand(db.queries, link.org_id)
+    const look = {
+      ...(brand ? { brand: pageBrand(brand) } : {}),
+      ...(brand?.replyTo ? { contact_email: brand.replyTo } : {}),
+    }
+    const candidate = link.is_erased ? undefined : await findCandidacy(db.queries, link.candidate_id)
+    if (!candidate) return { ...base(language), ...look, company: await getPublicName(db.queries, link.org_id) }
+    const { flow, state } = candidate
+    const company = flow.company_name
+    return {
+      ...base(state.language),
+      ...look,
+      title: flow.title,
+      company,
+      help: prompt('page_ask_company', state.language, { company }),
+    }
+  }
 }
 
 /** Returns how the page explains an error to the candidate. */
@@ -66,11 +99,11 @@ const pageErrors: Partial<Record<string, { kind: CandidatePageError['wrong']; st
 
 /** Renders plain text to read while the script loads; the page then replaces it. */
 function renderPreview(
-  view: { title: string; company: string; brand?: PageBrand } | undefined,
+  view: { title?: string | undefined; company: string; brand?: PageBrand | undefined } | undefined,
   lines: string[],
 ): string {
   const heading = view
-    ? `<header class="head">${renderLogo(view.brand)}<div><h1>${escapeHtml(view.title)}</h1><p>${escapeHtml(companyLine(view))}</p></div></header>`
+    ? `<header class="head">${renderLogo(view.brand)}<div><h1>${escapeHtml(view.title ?? companyLine(view))}</h1>${view.title ? `<p>${escapeHtml(companyLine(view))}</p>` : ''}</div></header>`
     : ''
   const paragraphs = lines.map((text) => `<p class="message us" dir="auto">${escapeHtml(text)}</p>`).join('')
   return `<div class="conversation" id="preview">${heading}<main><div class="log">${paragraphs}</div></main></div>`
@@ -84,6 +117,6 @@ function renderLogo(brand: PageBrand | undefined): string {
 }
 
 /** Returns the company of the vacancy, and the organisation that asks on its behalf if it has another name. */
-function companyLine({ company, brand }: { company: string; brand?: PageBrand }): string {
+function companyLine({ company, brand }: { company: string; brand?: PageBrand | undefined }): string {
   return brand && brand.name !== company ? `${company} · ${brand.name}` : company
 }

@@ -118,6 +118,13 @@ export const CandidatePageError = named(
     wrong: Type.Enum(['unknown', 'failed', 'paused', 'expired', 'gone']),
     language: text,
     labels: PageLabels,
+    help: Type.Optional(Type.String({ description: 'What the person can do.' })),
+    title: Type.Optional(
+      Type.String({ description: 'The job; only if the link was valid and the data was not erased.' }),
+    ),
+    company: Type.Optional(text),
+    brand: Type.Optional(PageBrand),
+    contact_email: Type.Optional(Type.String({ description: 'Address to which the organisation wants replies.' })),
   }),
 )
 export type CandidatePageError = Static<typeof CandidatePageError>

@@ -305,7 +305,7 @@ function consoleCaller(context: Context, request: FastifyRequest, mode: Mode): C
         request,
         `${request.method} ${routeTemplate(request)}`,
         auditSubject(request, response.body),
-        auditDetails(response),
+        auditDetails(request, response),
       ),
   }
 }
@@ -350,9 +350,13 @@ function auditSubject({ params }: FastifyRequest, body: object): string | undefi
   return id?.[1] as string | undefined
 }
 
-function auditDetails({ status, body }: { status: number; body: object }): object {
-  const { data } = body as { data?: { enrolment?: object } }
-  return { status, ...(data?.enrolment ? { enrolment: data.enrolment } : {}) }
+function auditDetails(request: FastifyRequest, { status, body }: { status: number; body: object }): object {
+  const { data } = body as { data?: { enrolment?: object; name?: string | null } }
+  return {
+    status,
+    ...(data?.enrolment ? { enrolment: data.enrolment } : {}),
+    ...(routeTemplate(request).startsWith('/keys') && data?.name ? { key_name: data.name } : {}),
+  }
 }
 
 function requireRole(_context: Context, request: FastifyRequest, _reply: FastifyReply, route: FastifyContextConfig) {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { startApp } from '../../../test/support/app.ts'
 import { signInMember } from '../../../test/support/console.ts'
 import { aCandidate, createCampaignPartner } from '../../../test/support/partners.ts'
-import { SECOND } from '../../platform/clock.ts'
+import { DAY, SECOND } from '../../platform/clock.ts'
 
 test('campaigns, mandates and workflows are searched, filtered, sorted and counted over all rows', async (t) => {
   const app = await startApp(t)
@@ -69,4 +69,41 @@ test('campaigns, mandates and workflows are searched, filtered, sorted and count
   const strangeViewer = await signInMember(app, stranger.orgId, 'viewer')
   assert.equal((await strangeViewer.get(`/orgs/${stranger.orgId}/test/lists/campaigns`)).body.data.total, 0)
   assert.equal((await viewer.get(`/orgs/${partner.orgId}/live/lists/campaigns`)).body.data.total, 0)
+})
+
+test('a delivery shows its request, and an event its deliveries, to members of the organisation only', async (t) => {
+  const app = await startApp(t)
+  const partner = await createCampaignPartner(app)
+  const { body } = await partner.post('/webhooks', {
+    url: 'https://ats.example.com/hooks',
+    event_types: ['mandate.ready'],
+  })
+  const { webhook_id, secret } = body.data
+  await partner.createMandate()
+  await app.context.events.flush({ orgId: partner.orgId, mode: 'test' })
+  const [event] = (await partner.get('/events?types=mandate.ready')).body.data.items
+  const viewer = await signInMember(app, partner.orgId, 'viewer')
+  const paths = (orgId: string, mode = 'test') => [
+    `/orgs/${orgId}/${mode}/webhooks/${webhook_id}/deliveries/${event.event_id}`,
+    `/orgs/${orgId}/${mode}/lists/events/${event.event_id}/deliveries`,
+  ]
+  const [delivery, deliveries] = await Promise.all(paths(partner.orgId).map((path) => viewer.get(path)))
+  assert.deepEqual([delivery!.status, deliveries!.status], [200, 200])
+  const { delivery: _, ...sent } = event
+  assert.deepEqual(JSON.parse(delivery!.body.data.body), sent)
+  assert.equal(delivery!.body.data.status, 'pending')
+  assert.ok(!JSON.stringify(delivery!.body).includes(secret))
+  assert.deepEqual(deliveries!.body.data.items, [
+    { webhook_id, url: 'https://ats.example.com/hooks', status: 'pending', attempts: 0 },
+  ])
+
+  const stranger = await createCampaignPartner(app)
+  const strangeViewer = await signInMember(app, stranger.orgId, 'viewer')
+  for (const path of paths(stranger.orgId)) assert.equal((await strangeViewer.get(path)).status, 404, path)
+  for (const path of paths(partner.orgId, 'live')) assert.equal((await viewer.get(path)).status, 404, path)
+  for (const path of paths(partner.orgId)) assert.equal((await strangeViewer.get(path)).status, 404, path)
+  app.clock.advance(30 * DAY)
+  const [later] = paths(partner.orgId)
+  const laterViewer = await signInMember(app, partner.orgId, 'viewer', 'later@example.com')
+  assert.match((await laterViewer.get(later!)).body.error.message, /stored for 30 days/)
 })

@@ -17,6 +17,7 @@ interface ExpiringKey {
   key_id: string
   org_id: string
   mode: Mode
+  name: string | null
   expires_at: Date
   days_before: number
 }
@@ -31,10 +32,10 @@ export async function remindOfExpiringKeys(tx: Tx, deps: ReminderDeps): Promise<
   const now = new Date(deps.clock.now())
   const { rows } = await sql<ExpiringKey>`
     with expiring as (
-      select key_id, org_id, mode, expires_at, created_at from partner_keys where revoked_at is null
-      union all select key_id, org_id, mode, expires_at, created_at from session_keys where revoked_at is null
+      select key_id, org_id, mode, name, expires_at, created_at from partner_keys where revoked_at is null
+      union all select key_id, org_id, mode, name, expires_at, created_at from session_keys where revoked_at is null
     ), due as (
-      select distinct on (key_id) key_id, org_id, mode, expires_at, days_before
+      select distinct on (key_id) key_id, org_id, mode, name, expires_at, days_before
       from expiring cross join unnest(${REMINDER_DAYS}::int[]) as days_before
       where expires_at > ${now} and expires_at - make_interval(days => days_before) <= ${now}
         and expires_at - make_interval(days => days_before) > created_at
@@ -44,7 +45,8 @@ export async function remindOfExpiringKeys(tx: Tx, deps: ReminderDeps): Promise<
     select key_id, expires_at, days_before, ${now} from due on conflict do nothing
     returning key_id, expires_at, days_before,
       (select org_id from due where due.key_id = key_reminders.key_id) as org_id,
-      (select mode from due where due.key_id = key_reminders.key_id) as mode`.execute(tx)
+      (select mode from due where due.key_id = key_reminders.key_id) as mode,
+      (select name from due where due.key_id = key_reminders.key_id) as name`.execute(tx)
   for (const [, keys] of Map.groupBy(rows, ({ org_id, mode }) => `${org_id} ${mode}`)) await emailOwners(tx, deps, keys)
   await sql`delete from key_reminders where expires_at < ${now}`.execute(tx)
 }
@@ -61,7 +63,9 @@ async function emailOwners(tx: Tx, deps: ReminderDeps, keys: ExpiringKey[]): Pro
     .execute()
   const soonest = Math.min(...keys.map(({ expires_at }) => expires_at.getTime() - deps.clock.now()))
   const days = Math.ceil(soonest / DAY)
-  const lines = keys.map(({ key_id, expires_at }) => `${key_id}: ${expires_at.toISOString()}`).sort()
+  const lines = keys
+    .map(({ key_id, name, expires_at }) => `${name ? `${name} (${key_id})` : key_id}: ${expires_at.toISOString()}`)
+    .sort()
   const link = `${deps.config.publicUrl}/console/${orgId}/${mode}/keys`
   for (const { email, name } of owners) {
     const subject =

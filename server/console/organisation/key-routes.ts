@@ -11,7 +11,10 @@ import {
   keyStatus,
   listKeys,
   MAX_GRACE_HOURS,
+  MAX_KEY_NAME_LENGTH,
   type Mode,
+  parseKeyName,
+  renameKey,
   revokeKey,
   rotateKey,
   setAllowedAddresses,
@@ -36,9 +39,16 @@ const AllowedAddresses = Type.Union(
   { description: 'IP addresses or CIDR ranges that the key may be used from. Null: any address.' },
 )
 
+/** Accepts longer names than those that are stored, because spaces at both ends are removed. */
+const KeyName = Type.String({
+  maxLength: 2 * MAX_KEY_NAME_LENGTH,
+  description: 'The name of the key in lists, emails and logs.',
+})
+
 const KeyBody = Type.Object(
   {
     kind: Type.Enum(['partner', 'session']),
+    name: Type.Optional(KeyName),
     scopes: Type.Optional(
       Type.Array(Type.Enum([...allScopes]), { minItems: 1, maxItems: allScopes.length, uniqueItems: true }),
     ),
@@ -68,7 +78,7 @@ export function keyRoutes(app: App, context: Context): void {
     '/orgs/:org/:mode/keys',
     { config: ownerConfig, schema: { body: KeyBody, response: { 201: success(CreatedKey) } } },
     async (request, reply): Promise<void> => {
-      const { kind, scopes: requestedScopes, expires_at, allowed_addresses } = request.body
+      const { kind, name, scopes: requestedScopes, expires_at, allowed_addresses } = request.body
       if (kind === 'session' && requestedScopes)
         throw invalid([{ path: 'scopes', message: 'is not allowed for a session key' }])
       const expiresAt = parseExpiry(expires_at)
@@ -77,6 +87,7 @@ export function keyRoutes(app: App, context: Context): void {
         const key = {
           orgId: caller.orgId,
           mode: caller.mode,
+          name: name?.trim() ? parseKeyName(name) : undefined,
           expiresAt,
           allowedAddresses,
           maxDays: context.config.keyMaxDays,
@@ -134,6 +145,28 @@ export function keyRoutes(app: App, context: Context): void {
   )
 
   app.put(
+    '/orgs/:org/:mode/keys/:key_id/name',
+    {
+      config: ownerConfig,
+      schema: {
+        params: KeyParams,
+        body: Type.Object({ name: Type.Union([KeyName, Type.Null()]) }, closed),
+        response: { 200: success(KeyRecord) },
+      },
+    },
+    async (request, reply): Promise<void> => {
+      const { key_id } = request.params
+      const name = request.body.name === null ? null : parseKeyName(request.body.name)
+      await runIdempotent(context, request, reply, async (tx, caller) => {
+        await getKey(tx, caller.orgId, caller.mode, key_id)
+        await renameKey(tx, key_id, name)
+        const renamedKey = await getKey(tx, caller.orgId, caller.mode, key_id)
+        return { status: 200, body: successResponse('Key renamed', keyRecord(renamedKey)) }
+      })
+    },
+  )
+
+  app.put(
     '/orgs/:org/:mode/keys/:key_id/allowed-addresses',
     {
       config: ownerConfig,
@@ -176,13 +209,14 @@ export function keyRoutes(app: App, context: Context): void {
   }
 
   function keyRecord(key: KeySummary) {
-    const { key_id, kind, mode, scopes, expires_at, revoked_at, previous_secret_until, created_at } = key
+    const { key_id, kind, mode, name, scopes, expires_at, revoked_at, previous_secret_until, created_at } = key
     const { last_used_at, allowed_addresses } = key
     const bothSecretsValid = previous_secret_until !== null && previous_secret_until.getTime() > clock.now()
     return {
       key_id,
       kind,
       mode,
+      name,
       scopes,
       status: keyStatus(key, clock.now()),
       expires_at: expires_at?.toISOString() ?? null,

@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
 import { Type } from 'typebox'
+import { findKeyNames } from '../../access/keys.ts'
 import type { Context } from '../../context.ts'
+import { named } from '../../platform/http/named-schemas.ts'
 import { success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
 import {
@@ -19,12 +21,20 @@ const ConsoleRequestsQuery = Type.Object({
   q: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
 })
 
+const ConsoleLoggedRequest = named(
+  'ConsoleLoggedRequest',
+  Type.Object({
+    ...LoggedRequestRecord.properties,
+    key_name: Type.Union([Type.String(), Type.Null()], { description: 'The current name of the key.' }),
+  }),
+)
+
 export function requestLogRoutes(app: App, { db, vault }: Context, requestLogger: RequestLogger): void {
   app.get(
     '/orgs/:org/:mode/requests',
     {
       config: { role: 'viewer' },
-      schema: { querystring: ConsoleRequestsQuery, response: { 200: success(countedListOf(LoggedRequestRecord)) } },
+      schema: { querystring: ConsoleRequestsQuery, response: { 200: success(countedListOf(ConsoleLoggedRequest)) } },
     },
     async ({ caller, query: { failed, api, request_id, q, ...page } }) => {
       await requestLogger.flush() // include requests of the last second
@@ -40,7 +50,10 @@ export function requestLogRoutes(app: App, { db, vault }: Context, requestLogger
       const condition = requestCondition(caller, { failed, api, request_id, q })
       const counted =
         page.cursor === undefined ? await countUpToLimit(db.queries, sql`request_log`, condition) : { total: null }
-      return successResponse('Requests', { ...resultPage, ...counted })
+      const keyIds = new Set(resultPage.items.flatMap(({ key_id }) => key_id ?? []))
+      const keyNames = keyIds.size > 0 ? await findKeyNames(db.queries, caller.orgId, [...keyIds]) : new Map()
+      const items = resultPage.items.map((item) => ({ ...item, key_name: keyNames.get(item.key_id ?? '') ?? null }))
+      return successResponse('Requests', { ...resultPage, ...counted, items })
     },
   )
 }

@@ -57,6 +57,7 @@ const keyFields = {
   key_id: text,
   kind: Type.Enum(['partner', 'session']),
   mode: ModeSchema,
+  name: Type.Union([text, Type.Null()], { description: 'The name that a person gave to the key.' }),
   scopes: Type.Array(text),
   status: Type.Enum(['active', 'revoked', 'expired']),
   expires_at: orNull(text),

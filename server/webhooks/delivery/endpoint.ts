@@ -162,7 +162,7 @@ function recentDays(now: number): string[] {
 
 function outcomeOf(
   { day, event_id, round, failures, created_at }: DueDelivery,
-  { statusCode, error, responseText, retryAfter, latencyMs }: SendResult,
+  { statusCode, error, responseText, retryAfter, latencyMs, signature }: SendResult & { signature: string },
   attemptedAt: number,
   now: number,
 ): Omit<AttemptOutcome, 'webhook_id' | 'health' | 'onRecorded'> {
@@ -182,6 +182,7 @@ function outcomeOf(
       latency_ms: latencyMs,
       error,
       answer: responseText,
+      signature,
     },
   }
 }

@@ -7,6 +7,7 @@ import type { Webhook } from '../webhooks.ts'
 import type { ConnectorOptions } from './connector.ts'
 import { MAX_WINDOW } from './delivery-queue.ts'
 import type { DueDelivery } from './due.ts'
+import { deliveryBody, deliveryHeaders, deliveryTimestamp } from './request.ts'
 import { type EndpointSender, openSender, type SendResult } from './sender.ts'
 import { createSigner, type SignFunction } from './signature.ts'
 
@@ -71,22 +72,17 @@ function createTargetSigner(secrets: SigningSecret[], now: number): Pick<Deliver
   }
 }
 
-const COMMON_HEADERS = ['content-type', 'application/json', 'user-agent', 'Attestry-Webhooks/1']
-
-/** Sends a signed POST. Never rejects because of the endpoint: the result contains the error. */
-export function sendDelivery(target: DeliveryTarget, delivery: DueDelivery, now: number): Promise<SendResult> {
+/** Sends a signed POST and returns the signature too. Never rejects because of the endpoint: the result contains the error. */
+export async function sendDelivery(
+  target: DeliveryTarget,
+  delivery: DueDelivery,
+  now: number,
+): Promise<SendResult & { signature: string }> {
   if (now >= target.signUntil) Object.assign(target, createTargetSigner(target.secrets, now))
   const { event_id } = delivery
-  const body = bodyOf(delivery)
-  const timestamp = Math.floor(now / 1000)
+  const body = deliveryBody(delivery)
+  const timestamp = deliveryTimestamp(now)
   const signature = target.sign(event_id, timestamp, body)
-  return target.sender.send(
-    [...COMMON_HEADERS, 'webhook-id', event_id, 'webhook-timestamp', String(timestamp), 'webhook-signature', signature],
-    body,
-  )
-}
-
-/** Returns the request body, which is the same in each attempt. */
-function bodyOf({ event_id, type, mode, sequence, created_at, data }: DueDelivery): string {
-  return `{"event_id":"${event_id}","type":"${type}","mode":"${mode}","sequence":${sequence},"created_at":"${created_at.toISOString()}","data":${data}}`
+  const result = await target.sender.send(deliveryHeaders(event_id, timestamp, signature).flat(), body)
+  return { ...result, signature }
 }

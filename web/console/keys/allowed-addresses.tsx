@@ -6,6 +6,7 @@ import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
 import { type ApiError, api } from '../shell/api.ts'
+import { keyLabel } from './key-name.tsx'
 
 interface Props {
   path: string
@@ -21,7 +22,7 @@ export function AllowedAddresses({ path, apiKey, onClose, onChanged }: Props) {
   const [busy, setBusy] = useState(false)
   const fieldError = addressErrorAt(error)
   return (
-    <Dialog title={t('Allowed addresses of {keyId}', { keyId: apiKey.key_id })} onClose={onClose}>
+    <Dialog title={t('Allowed addresses of {keyId}', { keyId: keyLabel(apiKey) })} onClose={onClose}>
       <form class="stack" noValidate onSubmit={(event) => void save(event)}>
         <p>
           {t('Calls with this key from any other address are rejected. The change takes effect within one second.')}

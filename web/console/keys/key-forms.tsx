@@ -11,6 +11,7 @@ import { Time } from '../../ui/time.tsx'
 import { type ApiError, api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
 import { AddressField, addressErrorAt, splitAddresses } from './allowed-addresses.tsx'
+import { keyLabel, NameField, nameErrorAt } from './key-name.tsx'
 
 export type KeyWithSecret = ApiKey & { secret?: string; key?: string; rotated?: boolean }
 
@@ -25,6 +26,7 @@ interface CreateProps {
 export function CreateKey({ path, maxDays, onClose, onCreated }: CreateProps) {
   const { data } = useData<ScopeList>('/scopes')
   const [kind, setKind] = useState<'partner' | 'session'>('partner')
+  const [name, setName] = useState('')
   const [selected, setSelected] = useState<Set<string>>()
   const [lastDay, setLastDay] = useState('')
   const [addresses, setAddresses] = useState('')
@@ -35,10 +37,19 @@ export function CreateKey({ path, maxDays, onClose, onCreated }: CreateProps) {
   const expiresAt = endOfDayTime(lastDay)
   const fieldError = fieldErrorAt(error, 'expires_at')
   const addressError = addressErrorAt(error)
+  const nameError = nameErrorAt(error)
   return (
     <Dialog title={t('Create key')} onClose={onClose}>
       <form class="stack" onSubmit={(event) => void create(event)}>
-        {error && !fieldError && !addressError && <Notice kind="bad">{error.message}</Notice>}
+        {error && !fieldError && !addressError && !nameError && <Notice kind="bad">{error.message}</Notice>}
+        <NameField
+          value={name}
+          error={nameError}
+          onInput={(text) => {
+            setError(undefined)
+            setName(text)
+          }}
+        />
         <fieldset>
           <legend>{t('Kind')}</legend>
           <div class="choices two">
@@ -117,6 +128,7 @@ export function CreateKey({ path, maxDays, onClose, onCreated }: CreateProps) {
     const response = await api<KeyWithSecret>(path, {
       body: {
         kind,
+        ...(name.trim() ? { name: name.trim() } : {}),
         ...(kind === 'partner' ? { scopes: [...scopes] } : {}),
         ...(expiresAt ? { expires_at: expiresAt } : {}),
         ...(addresses.trim() ? { allowed_addresses: splitAddresses(addresses) } : {}),
@@ -148,7 +160,7 @@ export function RotateKey({ path, apiKey, grace, onClose, onRotated }: RotatePro
   const [busy, setBusy] = useState(false)
   const fieldError = fieldErrorAt(error, 'grace_hours')
   return (
-    <Dialog title={t('Rotate the secret of {keyId}?', { keyId: apiKey.key_id })} onClose={onClose}>
+    <Dialog title={t('Rotate the secret of {keyId}?', { keyId: keyLabel(apiKey) })} onClose={onClose}>
       <form class="stack" noValidate onSubmit={(event) => void rotate(event)}>
         <p>
           {t(
@@ -212,6 +224,7 @@ export function KeySecret({ created, onClose }: { created: KeyWithSecret; onClos
   return (
     <Dialog title={t('Copy your secret now')} onClose={onClose} persistent>
       <p>{t('It is shown only once.')}</p>
+      {created.name && <p>{created.name}</p>}
       <p class="label">{t('Key ID')}</p>
       <CopyText text={created.key_id} label={t('the key ID')} />
       <p class="label">{created.kind === 'session' ? t('Key') : t('Secret')}</p>

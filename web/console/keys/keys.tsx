@@ -16,8 +16,9 @@ import { AllowedAddresses } from './allowed-addresses.tsx'
 import { EmbedOrigins } from './embed-origins.tsx'
 import { CreateKey, KeySecret, type KeyWithSecret, RotateKey } from './key-forms.tsx'
 import { KeyLimits } from './key-limits.tsx'
+import { keyLabel, RenameKey } from './key-name.tsx'
 
-type OpenDialog = { kind: 'limits' | 'addresses' | 'rotate' | 'revoke'; key: ApiKey }
+type OpenDialog = { kind: 'rename' | 'limits' | 'addresses' | 'rotate' | 'revoke'; key: ApiKey }
 
 const EXPIRES_SOON_MS = 30 * 24 * 60 * 60 * 1000
 
@@ -70,9 +71,10 @@ export default function Keys() {
         columns={[
           {
             name: t('Key'),
-            cell: ({ key_id, kind }) => (
+            cell: ({ key_id, name, kind }) => (
               <div class="key-id">
-                <code>{key_id}</code>
+                {name && <div class="key-name">{name}</div>}
+                <code class={name ? 'small' : ''}>{key_id}</code>
                 <div class="soft small">{kind === 'session' ? t('session key') : t('partner key')}</div>
               </div>
             ),
@@ -110,6 +112,9 @@ export default function Keys() {
             cell: (key) =>
               key.status === 'active' && (
                 <span class="row key-actions">
+                  <button type="button" class="plain flush" onClick={() => setDialog({ kind: 'rename', key })}>
+                    {t('Rename')}
+                  </button>
                   {key.kind === 'partner' && (
                     <>
                       <button type="button" class="plain flush" onClick={() => setDialog({ kind: 'limits', key })}>
@@ -145,6 +150,9 @@ export default function Keys() {
           <KeyLimits path={`${path}/${dialog.key.key_id}/limits`} />
         </Dialog>
       )}
+      {dialog?.kind === 'rename' && (
+        <RenameKey path={path} apiKey={dialog.key} onClose={close} onChanged={() => void list.reload()} />
+      )}
       {dialog?.kind === 'addresses' && (
         <AllowedAddresses path={path} apiKey={dialog.key} onClose={close} onChanged={() => void list.reload()} />
       )}
@@ -153,7 +161,7 @@ export default function Keys() {
       )}
       {dialog?.kind === 'revoke' && (
         <Confirm
-          title={t('Revoke {keyId}?', { keyId: dialog.key.key_id })}
+          title={t('Revoke {keyId}?', { keyId: keyLabel(dialog.key) })}
           action={t('Revoke key')}
           onClose={close}
           act={() => api(`${path}/${dialog.key.key_id}/revoke`, { body: {} })}

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkPage, getButton, getDialog, openConsolePage } from '../../../test/browser/console-page.ts'
 import { startApp } from '../../../test/support/app.ts'
@@ -16,6 +17,15 @@ test('the request log shows a failed call and why its signature does not match',
   await page.getByLabel('Show').selectOption('Failed calls')
   await page.getByRole('cell', { name: 'GET /api/v1/partner/shifts' }).waitFor({ state: 'detached' })
   await checkPage(page, 'requests')
+  await page.setViewportSize({ width: 360, height: 800 })
+  const card = page.getByRole('row', { name: /workflows/ })
+  const [title, response] = await Promise.all([
+    card.getByRole('cell', { name: 'GET /api/v1/partner/workflows' }).boundingBox(),
+    card.getByRole('cell', { name: '401 UNAUTHORIZED' }).boundingBox(),
+  ])
+  assert.ok(title!.y + title!.height <= response!.y, 'a card shows the call above the response')
+  assert.ok(title!.width > 300)
+  await checkPage(page, 'requests-360')
   await getButton(page, 'Show the expected string').click()
   await getDialog(page)
     .getByText(/999 seconds behind/)

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { LoggedRequest } from '../../api-types/partner.ts'
+import type { ConsoleLoggedRequest } from '../../api-types/console.ts'
 import { richText } from '../../translations/rich-text.ts'
 import { t } from '../../translations/translate.ts'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -19,10 +19,10 @@ const FILTER_NAMES = ['q', 'failed', 'api', 'request_id'] as const
 export default function Requests() {
   const context = useOrgContext()
   const { query } = useAddress()
-  const [shown, setShown] = useState<LoggedRequest>()
+  const [shown, setShown] = useState<ConsoleLoggedRequest>()
   const filter = listQueryString(query, FILTER_NAMES, PAGE_SIZE)
   const isFiltered = FILTER_NAMES.some((name) => query.get(name))
-  const list = useList<LoggedRequest>(context.apiPath(`/requests?${filter}`))
+  const list = useList<ConsoleLoggedRequest>(context.apiPath(`/requests?${filter}`))
   return (
     <>
       <div class="page-head">
@@ -85,34 +85,22 @@ export default function Requests() {
           )
         }
         columns={[
-          { name: t('When'), cell: ({ at }) => <Time at={at} seconds /> },
           {
             name: t('Call'),
             cell: ({ method, route }) => (
-              <code>
-                {method} {route}
+              <code class="call">
+                <b>{method}</b> {route}
               </code>
             ),
           },
           {
             name: t('Response'),
-            cell: ({ status, code }) => (
-              <span class={status < 400 ? 'good-text' : 'bad-text'}>
-                {status} {code ?? ''}
-              </span>
-            ),
-          },
-          {
-            name: t('Duration'),
-            right: true,
-            cell: ({ duration_ms }) => t('{duration} ms', { duration: duration_ms.toFixed(1) }),
-          },
-          { name: t('Key'), cell: ({ key_id }) => (key_id ? <code>{key_id}</code> : '–') },
-          {
-            name: t('Request ID'),
             cell: (row) => (
               <>
-                <code>{row.request_id}</code>
+                <span class={row.status < 400 ? 'good-text' : 'bad-text'}>
+                  {row.status} {row.code ?? ''}
+                </span>{' '}
+                <span class="soft small whole">{t('{duration} ms', { duration: row.duration_ms.toFixed(1) })}</span>
                 {row.differed.length > 0 && (
                   <div>
                     <button type="button" class="plain flush" onClick={() => setShown(row)}>
@@ -123,6 +111,13 @@ export default function Requests() {
               </>
             ),
           },
+          {
+            name: t('Key'),
+            cell: ({ key_id, key_name }) =>
+              key_id === null ? '–' : key_name ? <span title={key_id}>{key_name}</span> : <code>{key_id}</code>,
+          },
+          { name: t('When'), cell: ({ at }) => <Time at={at} seconds /> },
+          { name: t('Request ID'), cell: ({ request_id }) => <code class="small">{request_id}</code> },
         ]}
       />
       {shown && (

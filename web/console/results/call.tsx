@@ -8,7 +8,9 @@ export function ContactLinks({ phone, email }: { phone: string | null; email?: s
     <>
       {phoneElement && <span class="whole">{phoneElement}</span>}
       {email && (
-        <div class={phone ? 'soft small' : ''}>{mode === 'live' ? <a href={`mailto:${email}`}>{email}</a> : email}</div>
+        <div class={phone ? 'soft small' : ''} title={email}>
+          {mode === 'live' ? <a href={`mailto:${email}`}>{email}</a> : email}
+        </div>
       )}
       {!phone && !email && '–'}
     </>

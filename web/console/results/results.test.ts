@@ -23,6 +23,13 @@ test('the results page lists and exports the candidates to call, with times in t
   await page.getByLabel('Verdict').selectOption('')
   await page.getByRole('link', { name: 'Person 5' }).waitFor()
   await checkPage(page, 'results-newest-first')
+  await page.setViewportSize({ width: 1280, height: 800 })
+  assert.equal(await page.getByRole('region', { name: 'Candidates' }).count(), 0, 'the list does not scroll sideways')
+  for (const element of await page.locator('td time, .contact-lines .whole').all())
+    assert.ok((await element.boundingBox())!.height < 32, `${await element.textContent()} is on one line`)
+  await page.setViewportSize({ width: 360, height: 800 })
+  await checkPage(page, 'results-360')
+  await page.setViewportSize({ width: 1280, height: 800 })
 
   const time = page.locator('td time').first()
   const localText = await time.textContent()

@@ -194,14 +194,12 @@ function candidateColumns(context: OrgContext): CandidateColumn[] {
           <Link class="short-name" to={context.pagePath(`/results/${result_id}`)}>
             {candidate.name}
           </Link>
+          <div class="small contact-lines">
+            {(candidate.phone || candidate.email) && <ContactLinks phone={candidate.phone} email={candidate.email} />}
+          </div>
           <div class="soft small">{candidate.external_candidate_id}</div>
         </>
       ),
-    },
-    {
-      id: 'Contact',
-      name: t('Contact'),
-      cell: ({ candidate: { phone, email } }) => <ContactLinks phone={phone} email={email} />,
     },
     {
       id: 'Job',
@@ -218,17 +216,16 @@ function candidateColumns(context: OrgContext): CandidateColumn[] {
         </>
       ),
     },
-    { id: 'Status', name: t('Status'), cell: (result) => <Outcome result={result} /> },
     {
-      id: 'Verdict',
-      name: t('Verdict'),
-      cell: ({ status, output, knocked_out_by }) =>
-        status !== 'completed' ? (
-          '–'
+      id: 'Outcome',
+      name: t('Outcome'),
+      cell: (result) =>
+        result.status !== 'completed' ? (
+          <Outcome result={result} />
         ) : (
           <>
-            <Qualified status={status} qualified={output.qualified} />
-            <VerdictSummary verdict={{ ...output, knocked_out_by }} />
+            <Qualified status={result.status} qualified={result.output.qualified} />
+            <VerdictSummary verdict={{ ...result.output, knocked_out_by: result.knocked_out_by }} />
           </>
         ),
     },

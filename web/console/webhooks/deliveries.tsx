@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Delivery, DeliveryAttempt } from '../../api-types/partner.ts'
+import type { Delivery } from '../../api-types/partner.ts'
 import { t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -8,7 +8,10 @@ import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useList } from '../shell/loading.ts'
-import { setQuery, useAddress } from '../shell/router.tsx'
+import { Link, setQuery, useAddress } from '../shell/router.tsx'
+import { useOrgContext } from '../shell/session.ts'
+import { AttemptResult } from './attempt-result.tsx'
+import { SentDelivery } from './sent-delivery.tsx'
 
 const POLL_INTERVAL_MS = 3000
 
@@ -21,12 +24,12 @@ interface Props {
 
 /** The delivery log of an endpoint, with every attempt and its response. */
 export function Deliveries({ path, sendCount, replay }: Props) {
+  const context = useOrgContext()
   const { query } = useAddress()
   const status = query.get('status') ?? ''
   const list = useList<Delivery>(`${path}/deliveries${status ? `?status=${status}` : ''}`, { pollMs: POLL_INTERVAL_MS })
-  const [shownId, setShown] = useState<string>()
+  const shownEventId = query.get('event')
   const [choosingRange, setChoosingRange] = useState(false)
-  const shownDelivery = list.items?.find(({ delivery_id }) => delivery_id === shownId)
   useEffect(() => {
     if (sendCount > 0) void list.reload()
   }, [sendCount])
@@ -76,8 +79,10 @@ export function Deliveries({ path, sendCount, replay }: Props) {
             cell: (delivery) => (
               <>
                 <code>{delivery.event_type}</code>
-                <div class="soft small">
-                  <code>{delivery.event_id}</code>
+                <div class="small">
+                  <Link to={context.pagePath(`/events?event_id=${delivery.event_id}`)}>
+                    <code>{delivery.event_id}</code>
+                  </Link>
                 </div>
               </>
             ),
@@ -86,14 +91,13 @@ export function Deliveries({ path, sendCount, replay }: Props) {
           { name: t('Last response'), cell: ({ attempts }) => <AttemptResult attempt={attempts.at(-1)} /> },
           {
             name: t('Attempts'),
-            cell: ({ delivery_id, attempts }) =>
-              attempts.length === 0 ? (
-                '–'
-              ) : (
-                <button type="button" class="plain flush" onClick={() => setShown(delivery_id)}>
-                  {t(attempts.length === 1 ? 'View 1 attempt' : 'View {count} attempts', { count: attempts.length })}
-                </button>
-              ),
+            cell: ({ event_id, attempts }) => (
+              <button type="button" class="plain flush" onClick={() => setQuery({ event: event_id })}>
+                {attempts.length === 0
+                  ? t('View request')
+                  : t(attempts.length === 1 ? 'View 1 attempt' : 'View {count} attempts', { count: attempts.length })}
+              </button>
+            ),
           },
           { name: t('Next attempt'), cell: ({ next_attempt_at }) => <Time at={next_attempt_at} seconds /> },
           ...(replay
@@ -115,13 +119,13 @@ export function Deliveries({ path, sendCount, replay }: Props) {
             : []),
         ]}
       />
-      {shownDelivery && (
-        <Dialog
-          title={t('Attempts: {eventType}', { eventType: shownDelivery.event_type })}
-          onClose={() => setShown(undefined)}
-        >
-          <Attempts attempts={shownDelivery.attempts} />
-        </Dialog>
+      {shownEventId && (
+        <SentDelivery
+          path={path}
+          eventId={shownEventId}
+          replay={replay && (() => void replay({ event_ids: [shownEventId] }))}
+          onClose={() => setQuery({ event: undefined })}
+        />
       )}
       {choosingRange && replay && (
         <ReplayRange
@@ -133,35 +137,6 @@ export function Deliveries({ path, sendCount, replay }: Props) {
         />
       )}
     </section>
-  )
-}
-
-function AttemptResult({ attempt }: { attempt: DeliveryAttempt | undefined }) {
-  if (!attempt) return <span class="soft">–</span>
-  const { status_code, error, latency_ms } = attempt
-  const accepted = status_code !== null && status_code >= 200 && status_code < 300
-  return (
-    <span class={accepted ? 'good-text' : 'bad-text'}>
-      {status_code ?? error ?? t('no response')} · {t('{duration} ms', { duration: Math.round(latency_ms) })}
-    </span>
-  )
-}
-
-function Attempts({ attempts }: { attempts: DeliveryAttempt[] }) {
-  if (attempts.length === 0) return <p class="soft">{t('No attempts yet.')}</p>
-  return (
-    <ol class="ordered">
-      {[...attempts].reverse().map((attempt) => (
-        <li key={attempt.attempted_at} class="stack-tight">
-          <p class="row between">
-            <Time at={attempt.attempted_at} seconds />
-            <AttemptResult attempt={attempt} />
-          </p>
-          {attempt.error && attempt.status_code !== null && <p class="bad-text small">{attempt.error}</p>}
-          {attempt.answer && <pre class="json">{attempt.answer}</pre>}
-        </li>
-      ))}
-    </ol>
   )
 }
 

@@ -12,6 +12,7 @@ import { type ApiError, api } from '../shell/api.ts'
 import { useList } from '../shell/loading.ts'
 import { useAddress } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
+import { EventDeliveries } from './event-deliveries.tsx'
 import { useEventTypes } from './event-types.ts'
 
 const PAGE_SIZE = 50
@@ -87,6 +88,7 @@ export default function Events() {
       {shown && (
         <Dialog title={shown.type} onClose={() => setShown(undefined)}>
           <pre class="json">{JSON.stringify({ ...shown, delivery: undefined }, null, 2)}</pre>
+          <EventDeliveries eventId={shown.event_id} />
           {context.can('owner') && !shown.delivery.acknowledged_at && (
             <button type="button" onClick={() => void acknowledge(shown)}>
               {t('Acknowledge and stop retries')}

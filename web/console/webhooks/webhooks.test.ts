@@ -40,8 +40,29 @@ test('an endpoint can be added, tested, disabled, enabled and archived; events c
   await pendingRow.getByText(/^500/).waitFor()
   await pendingRow.getByRole('button', { name: /^View .* attempts?$/ }).click()
   await getDialog(page).getByText('no room').first().waitFor()
+  await getDialog(page).getByText('"type": "webhook.test"').waitFor()
+  await getDialog(page).getByText('Exact body, as it is signed').click()
+  const received = receiver.received.at(-1)!
+  await getDialog(page).getByText(received.text, { exact: true }).waitFor()
+  await getDialog(page).getByText('Request headers').last().click() // the first attempt: others follow
+  const first = receiver.received.find(({ body }) => body.event_id === received.body.event_id)!
+  const names = ['content-type', 'user-agent', 'webhook-id', 'webhook-timestamp', 'webhook-signature']
+  await getDialog(page)
+    .getByText(names.map((name) => `${name}: ${first.headers[name]}`).join(' '))
+    .waitFor()
+  assert.doesNotMatch((await getDialog(page).textContent())!, /whsec_/)
   await checkPage(page, 'webhook-attempts')
+  const { event_id: sentId } = received.body
+  await getDialog(page).getByRole('link', { name: sentId }).click()
+  await page.getByRole('row', { name: /webhook\.test/ }).waitFor()
+  await page.getByRole('button', { name: sentId }).click()
+  await getDialog(page).getByRole('link', { name: receiver.url }).click()
+  await getDialog(page).getByText('no room').first().waitFor()
+  await page.setViewportSize({ width: 360, height: 800 })
+  await checkPage(page, 'webhook-delivery-360')
+  await page.setViewportSize({ width: 1280, height: 800 })
   await page.keyboard.press('Escape')
+  await getDialog(page).waitFor({ state: 'detached' })
   receiver.respond = () => 204
   await pendingRow.getByRole('button', { name: /^Replay EV/ }).click()
   await page.getByText('1 event queued for redelivery.').waitFor()

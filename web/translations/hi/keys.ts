@@ -8,6 +8,10 @@ export default {
   'Allowed addresses of {keyId}': '{keyId} के लिए अनुमत पते',
   'Calls with this key from any other address are rejected. The change takes effect within one second.':
     'किसी भी दूसरे पते से इस कुंजी की कॉल अस्वीकार कर दी जाती हैं। बदलाव एक सेकंड के भीतर लागू हो जाता है।',
+  'Name of the key': 'कुंजी का नाम',
+  'Save name': 'नाम सहेजें',
+  'Where the key is used, such as “Greenhouse production”. Lists, reminders and logs show it.':
+    'कुंजी कहाँ इस्तेमाल होती है, जैसे “Greenhouse production”। सूचियों, रिमाइंडर और लॉग में यही नाम दिखता है।',
   'Save addresses': 'पते सहेजें',
   'Allowed addresses (optional)': 'अनुमत पते (वैकल्पिक)',
   'IP addresses or CIDR ranges such as 203.0.113.0/24, one per line. Leave empty to allow any address.':

@@ -14,7 +14,6 @@ export default {
   'No calls yet': 'अभी कोई कॉल नहीं है',
   "API calls with this organisation's {mode} keys are listed here for three days. Try {command}.":
     'इस संगठन की {mode} कुंजियों से की गई API कॉल यहाँ तीन दिन तक दिखती हैं। {command} आज़माएँ।',
-  Duration: 'अवधि',
   'Request ID': 'रिक्वेस्ट ID',
   'Show the expected string': 'अपेक्षित स्ट्रिंग दिखाएँ',
   'Signature mismatch': 'हस्ताक्षर मेल नहीं खाता',
