@@ -2,6 +2,9 @@
  * Measures whether the measurement of skills makes replies slower: replies to questions about skills, for which an item is drawn and
  * answers are weighed, against replies to enrichment questions. The candidates of both kinds reply in turn on their page, each at the
  * same position of the conversation. A second group with enrichment questions shows how much two equal groups differ by chance.
+ *
+ * Only the latency decides whether the benchmark fails, because candidates notice it. The CPU time shows what the measurement costs: a
+ * reply about a skill draws an item and weighs the answers, which an enrichment question does not.
  */
 import { MIN_ITEMS } from '../server/measurement/sequential-test.ts'
 import { MINUTE } from '../server/platform/clock.ts'
@@ -22,7 +25,7 @@ const ENRICHMENT_QUESTIONS = 10
 const CANDIDATES_PER_ROUND = 5
 /** The wrong answer makes the test longer than four items, so that the later ones are drawn during the conversation. */
 const WRONG_ITEM = 1
-const MAX_RATIO = 1.05
+const MAX_LATENCY_RATIO = 1.05
 
 type Candidate = Awaited<ReturnType<typeof inviteCandidates>>[number]
 const groups = ['enrichment', 'control', 'skills'] as const
@@ -157,25 +160,22 @@ function summarize(replies: TimedReply[], isShort: boolean): BenchmarkRow[] {
   }
   if (!replies.some(({ group, item }) => group === 'skills' && item !== undefined && item >= MIN_ITEMS))
     throw new Error(`no candidate was asked more than ${MIN_ITEMS} items, so no item was drawn during a conversation`)
-  for (const measure of ['wallMs', 'cpuMs'] as const) {
-    const name = measure === 'wallMs' ? 'latency' : 'CPU'
-    const control = compareGroups(replies, 'control', measure)
-    const skills = compareGroups(replies, 'skills', measure)
-    rows.push(
-      {
-        name: `${name}, skill / enrichment`,
-        value: skills.ratio,
-        unit: '',
-        note: `${describe(skills)}; at most ${MAX_RATIO}`,
-      },
-      { name: `${name}, control / enrichment`, value: control.ratio, unit: '', note: `${describe(control)}; noise` },
+  const latency = compareGroups(replies, 'skills', 'wallMs')
+  rows.push(
+    ratioRow('latency, skill / enrichment', latency, `at most ${MAX_LATENCY_RATIO}`),
+    ratioRow('latency, control / enrichment', compareGroups(replies, 'control', 'wallMs'), 'noise'),
+    ratioRow('CPU, skill / enrichment', compareGroups(replies, 'skills', 'cpuMs'), 'for information'),
+    ratioRow('CPU, control / enrichment', compareGroups(replies, 'control', 'cpuMs'), 'noise'),
+  )
+  if (!isShort && latency.low > MAX_LATENCY_RATIO)
+    throw new Error(
+      `latency: replies about skills are slower by a factor of ${latency.ratio.toFixed(3)} (${describe(latency)})`,
     )
-    if (!isShort && skills.low > MAX_RATIO)
-      throw new Error(
-        `${name}: replies about skills are slower by a factor of ${skills.ratio.toFixed(3)} (${describe(skills)})`,
-      )
-  }
   return rows
+}
+
+function ratioRow(name: string, comparison: Comparison, remark: string): BenchmarkRow {
+  return { name, value: comparison.ratio, unit: '', note: `${describe(comparison)}; ${remark}` }
 }
 
 /** Enrichment questions end earlier than those about skills, and later replies are slower because the conversation is longer. */

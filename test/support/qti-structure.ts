@@ -3,9 +3,10 @@ import { ZipReader } from '../../server/platform/zip.ts'
 
 /**
  * Checks a content package against the structure that the QTI 3.0 specification requires: namespaces, order and number of elements,
- * required and allowed attributes, and enumerations. The rules are written down from the published specification (QTI 3.0 ASI
- * information model and binding; IMS CP 1.2 profile for QTI 3.0; IEEE LOM), and only for the elements that an export uses: any other
- * element or attribute is a problem. The official XSD files are not part of the repository.
+ * required and allowed attributes, identifiers and enumerations. The rules are written down from the published specification (QTI 3.0
+ * ASI information model and binding; IMS CP 1.2 profile for QTI 3.0; IEEE LOM), and only for the elements that an export uses: any other
+ * element or attribute is a problem. No rule is laxer than the XSD and the Schematron rules of 1EdTech, which are not part of the
+ * repository; many are stricter, because an export uses one form.
  */
 
 interface ElementRule {
@@ -24,23 +25,23 @@ const SCHEMA_LOCATION = '{http://www.w3.org/2001/XMLSchema-instance}schemaLocati
 
 const ANY = /^/
 const TEXT = /\S/
-/** The lexical form of xs:ID. */
-const NCNAME = /^[A-Za-z_][A-Za-z0-9_.-]*$/
-/** Identifiers of response variables and choices. */
+/** An identifier of any element: an xs:NCName of ASCII characters. */
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_.-]*$/
+/** Pairs of a namespace and an address. */
+const SCHEMA_LOCATIONS = /^\S+ \S+(?: \S+ \S+)*$/
 const BOOLEAN = /^(?:true|false)$/
 const LANGUAGE = /^[a-z]{2}$/
 
 const RULES: Record<string, Record<string, ElementRule>> = {
   [ITEM]: {
     'qti-assessment-item': {
-      children: ['qti-response-declaration*', 'qti-outcome-declaration*', 'qti-item-body?', 'qti-response-processing?'],
-      required: { identifier: TEXT, title: ANY, 'time-dependent': BOOLEAN },
+      children: ['qti-response-declaration', 'qti-outcome-declaration', 'qti-item-body', 'qti-response-processing'],
+      required: { identifier: IDENTIFIER, title: ANY, 'time-dependent': BOOLEAN },
       optional: {
         adaptive: BOOLEAN,
         'tool-name': TEXT,
         [`{${XML_NAMESPACE}}lang`]: LANGUAGE,
-        [SCHEMA_LOCATION]: TEXT,
+        [SCHEMA_LOCATION]: SCHEMA_LOCATIONS,
       },
     },
     'qti-response-declaration': {
@@ -54,11 +55,12 @@ const RULES: Record<string, Record<string, ElementRule>> = {
     },
     'qti-default-value': { children: ['qti-value+'] },
     'qti-value': { text: true },
-    'qti-item-body': { children: ['qti-choice-interaction+'] },
+    'qti-item-body': { children: ['qti-choice-interaction'] },
     'qti-choice-interaction': {
       children: ['qti-prompt?', 'qti-simple-choice+'],
       required: { 'response-identifier': IDENTIFIER },
-      optional: { shuffle: BOOLEAN, 'max-choices': /^\d+$/ },
+      // A Schematron rule requires that it is 1 if the cardinality is single.
+      optional: { shuffle: BOOLEAN, 'max-choices': /^1$/ },
     },
     'qti-prompt': { text: true },
     'qti-simple-choice': { text: true, required: { identifier: IDENTIFIER } },
@@ -70,8 +72,8 @@ const RULES: Record<string, Record<string, ElementRule>> = {
   [PACKAGE]: {
     manifest: {
       children: ['metadata', 'organizations', 'resources'],
-      required: { identifier: NCNAME },
-      optional: { [SCHEMA_LOCATION]: TEXT },
+      required: { identifier: IDENTIFIER },
+      optional: { [SCHEMA_LOCATION]: SCHEMA_LOCATIONS },
     },
     organizations: {},
     schema: { text: true },
@@ -79,7 +81,7 @@ const RULES: Record<string, Record<string, ElementRule>> = {
     resources: { children: ['resource*'] },
     resource: {
       children: ['metadata?', 'file+'],
-      required: { identifier: NCNAME, type: /^imsqti_item_xmlv3p0$/ },
+      required: { identifier: IDENTIFIER, type: /^imsqti_item_xmlv3p0$/ },
       optional: { href: TEXT },
     },
     file: { required: { href: TEXT } },
@@ -111,11 +113,13 @@ export function validateQtiPackage(bytes: Buffer): string[] {
   const manifest = parseXml(zip.read('imsmanifest.xml'))
   if (manifest.name !== 'manifest' || manifest.namespace !== PACKAGE) problems.push('the root of the manifest is wrong')
   checkElement(manifest, '', 'imsmanifest.xml', problems)
+  if (problems.length > 0) return problems
   const [metadata, , resources] = childElements(manifest)
   const [schema, version] = childElements(metadata!).map(({ children }) => children.join(''))
   if (schema !== 'QTI Package' || version !== '3.0.0') problems.push(`schema ${schema} ${version}`)
   const hrefs = new Set<string>()
-  const identifiers = new Set<string>()
+  // Both are of the type xs:ID, which is unique in the file.
+  const identifiers = new Set([manifest.attributes.get('identifier')!])
   for (const resource of childElements(resources!)) {
     const href = resource.attributes.get('href')!
     const fileHref = childElements(resource).at(-1)!.attributes.get('href')
@@ -133,7 +137,9 @@ export function validateQtiPackage(bytes: Buffer): string[] {
 
 function checkItem(item: XmlElement, path: string, problems: string[]): void {
   if (item.name !== 'qti-assessment-item' || item.namespace !== ITEM) problems.push(`${path}: wrong root element`)
+  const problemCount = problems.length
   checkElement(item, '', path, problems)
+  if (problems.length > problemCount) return
   const find = (element: XmlElement, name: string): XmlElement[] =>
     childElements(element).flatMap((child) => [...(child.name === name ? [child] : []), ...find(child, name)])
   const [declaration] = find(item, 'qti-response-declaration')
