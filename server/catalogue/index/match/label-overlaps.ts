@@ -9,6 +9,8 @@ export const MAX_PHRASE_WORDS = 16
  */
 const EDGE_STOP_WORD_WEIGHT = 2
 
+const SEVERAL_WORDS = -1
+
 /**
  * The overlaps of a phrase and the labels of the catalogue, from 0 to 1: the geometric mean of the fraction of the phrase that is in the
  * label and the fraction of the label that is in the phrase. Most labels have no word that is similar to a word of the phrase, so the
@@ -24,10 +26,14 @@ export class LabelOverlaps {
   private readonly rows: Uint16Array
   /** Packed similarities (phrase-words.ts) of stem and phrase word i, at row * MAX_PHRASE_WORDS + i. Row 0 is not used. */
   private similarities = new Uint8Array(64 * MAX_PHRASE_WORDS)
-  /** By row: the number and the weight of the stem. */
+  /** By row: the number and the weight of the stem, and its highest similarity with a word of the phrase. */
   private readonly rowStems: number[] = [0]
   private readonly rowWeights: number[] = [0]
+  private readonly rowBest: number[] = [0]
+  /** By row: the only word of the phrase that is similar to the stem, or SEVERAL_WORDS. */
+  private readonly rowWord: number[] = [0]
   private phraseWords: readonly PhraseWord[] = []
+  private phraseWeight = 0
   /** By word of the phrase: its best packed similarity with a word of the label that was compared last. */
   private readonly bestSimilarities = new Uint8Array(MAX_PHRASE_WORDS)
   /** Whether the label that was compared last matches through a synonym. */
@@ -46,10 +52,17 @@ export class LabelOverlaps {
   /** Sets the words of the phrase, at most MAX_PHRASE_WORDS. `clear` must follow before the next phrase. */
   setPhrase(phraseWords: readonly PhraseWord[]): void {
     this.phraseWords = phraseWords
-    phraseWords.forEach(({ similarStems }, i) => {
-      for (const { stem, similarity, isSynonym } of similarStems)
-        this.similarities[this.rowOf(stem) * MAX_PHRASE_WORDS + i] = isSynonym ? similarity | IS_SYNONYM : similarity
-    })
+    this.phraseWeight = 0
+    for (let i = 0; i < phraseWords.length; i++) {
+      const { weight, similarStems } = phraseWords[i]!
+      this.phraseWeight += weight
+      for (const { stem, similarity, isSynonym } of similarStems) {
+        const row = this.rowOf(stem, i)
+        this.similarities[row * MAX_PHRASE_WORDS + i] = isSynonym ? similarity | IS_SYNONYM : similarity
+        if (similarity > this.rowBest[row]!) this.rowBest[row] = similarity
+        if (this.rowWord[row] !== i) this.rowWord[row] = SEVERAL_WORDS
+      }
+    }
   }
 
   clear(): void {
@@ -61,10 +74,12 @@ export class LabelOverlaps {
     }
     this.rowStems.length = 1
     this.rowWeights.length = 1
+    this.rowBest.length = 1
+    this.rowWord.length = 1
   }
 
-  /** Returns the row of a stem. Adds the row if necessary, and marks the words of the stem. */
-  private rowOf(stem: number): number {
+  /** Returns the row of a stem. Adds the row for a word of the phrase if necessary, and marks the words of the stem. */
+  private rowOf(stem: number, phraseWord: number): number {
     const { stemStarts, stemWords } = this.labels.vocabulary
     const { rows, rowStems } = this
     const existingRow = rows[stemWords[stemStarts[stem]!]!]!
@@ -73,6 +88,8 @@ export class LabelOverlaps {
     for (let i = stemStarts[stem]!; i < stemStarts[stem + 1]!; i++) rows[stemWords[i]!] = row
     rowStems.push(stem)
     this.rowWeights.push(this.stemWeights[stem]!)
+    this.rowBest.push(0)
+    this.rowWord.push(phraseWord)
     if ((row + 1) * MAX_PHRASE_WORDS > this.similarities.length) {
       const similarities = new Uint8Array(this.similarities.length * 2)
       similarities.set(this.similarities)
@@ -92,56 +109,62 @@ export class LabelOverlaps {
 
   /** Returns the overlap of the phrase and a label with a similar word. Sets `usedSynonym` and the two fractions. */
   overlapOf(label: number): number {
-    const { rows, rowWeights, similarities, phraseWords, bestSimilarities } = this
+    const { rows, rowWeights, rowBest, rowWord, similarities, phraseWords, bestSimilarities } = this
     const { wordStarts, words } = this.labels
     const first = wordStarts[label]!
     const end = wordStarts[label + 1]!
     const count = phraseWords.length
     for (let i = 0; i < count; i++) bestSimilarities[i] = 0
-    for (let at = first; at < end; at++) {
-      const row = rows[words[at]!]!
-      if (row === 0) continue
-      const from = row * MAX_PHRASE_WORDS
-      for (let i = 0; i < count; i++) {
-        const packedSimilarity = similarities[from + i]!
-        if ((packedSimilarity & SIMILARITY_MASK) > (bestSimilarities[i]! & SIMILARITY_MASK))
-          bestSimilarities[i] = packedSimilarity
-      }
-    }
-    // A phrase of one word matches a synonym only if the label does not contain the word itself. In the label "braze
-    // welding", the phrase "welding" matches "welding", but not also its synonym "braze".
-    const ignoresSynonyms = count === 1 && (bestSimilarities[0]! & IS_SYNONYM) === 0
     let matchedLabelWeight = 0
     for (let at = first; at < end; at++) {
       const row = rows[words[at]!]!
       if (row === 0) continue
-      const from = row * MAX_PHRASE_WORDS
-      let bestSimilarity = 0
-      for (let i = 0; i < count; i++) {
-        const packedSimilarity = similarities[from + i]!
-        if (ignoresSynonyms && packedSimilarity & IS_SYNONYM) continue
-        if ((packedSimilarity & SIMILARITY_MASK) > bestSimilarity) bestSimilarity = packedSimilarity & SIMILARITY_MASK
-      }
       const isEdgeStopWord = rowWeights[row] === 0 && (at === first || at + 1 === end)
-      matchedLabelWeight += (isEdgeStopWord ? EDGE_STOP_WORD_WEIGHT : rowWeights[row]!) * bestSimilarity
+      matchedLabelWeight += (isEdgeStopWord ? EDGE_STOP_WORD_WEIGHT : rowWeights[row]!) * rowBest[row]!
+      const onlyWord = rowWord[row]!
+      const from = onlyWord < 0 ? 0 : onlyWord
+      const to = onlyWord < 0 ? count : onlyWord + 1
+      for (let i = from; i < to; i++) {
+        const packedSimilarity = similarities[row * MAX_PHRASE_WORDS + i]!
+        if ((packedSimilarity & SIMILARITY_MASK) > (bestSimilarities[i]! & SIMILARITY_MASK))
+          bestSimilarities[i] = packedSimilarity
+      }
     }
-    let phraseWeight = 0
+    if (count === 1 && (bestSimilarities[0]! & IS_SYNONYM) === 0)
+      matchedLabelWeight = this.matchedWeightWithoutSynonyms(first, end)
     let matchedPhraseWeight = 0
     this.usedSynonym = false
     for (let i = 0; i < count; i++) {
-      phraseWeight += phraseWords[i]!.weight
       matchedPhraseWeight += phraseWords[i]!.weight * (bestSimilarities[i]! & SIMILARITY_MASK)
       if (bestSimilarities[i]! & IS_SYNONYM) this.usedSynonym = true
     }
     const labelWeight = this.labelWeights[label]!
-    if (phraseWeight === 0 || labelWeight === 0) {
+    if (this.phraseWeight === 0 || labelWeight === 0) {
       this.phraseFraction = matchedPhraseWeight > 0 || matchedLabelWeight > 0 ? 1 : 0
       this.labelFraction = this.phraseFraction
       return this.phraseFraction
     }
-    this.phraseFraction = matchedPhraseWeight / phraseWeight / 100
+    this.phraseFraction = matchedPhraseWeight / this.phraseWeight / 100
     this.labelFraction = matchedLabelWeight / labelWeight / 100
     return Math.sqrt(this.phraseFraction * this.labelFraction)
+  }
+
+  /**
+   * Returns the matched weight of a label for a phrase of one word, which matches a synonym only if the label does not contain the word
+   * itself. In the label "braze welding", the phrase "welding" matches "welding", but not also its synonym "braze".
+   */
+  private matchedWeightWithoutSynonyms(first: number, end: number): number {
+    const { rows, rowWeights, similarities } = this
+    const { words } = this.labels
+    let matchedWeight = 0
+    for (let at = first; at < end; at++) {
+      const row = rows[words[at]!]!
+      const similarity = similarities[row * MAX_PHRASE_WORDS]!
+      if (row === 0 || similarity & IS_SYNONYM) continue
+      const isEdgeStopWord = rowWeights[row] === 0 && (at === first || at + 1 === end)
+      matchedWeight += (isEdgeStopWord ? EDGE_STOP_WORD_WEIGHT : rowWeights[row]!) * similarity
+    }
+    return matchedWeight
   }
 }
 
