@@ -11,8 +11,10 @@ import { buildPostings } from './labels/postings.ts'
 import { buildPriors } from './labels/prior.ts'
 import { Ranking } from './labels/ranking.ts'
 import type { Candidate, MatchMethod } from './match/candidate.ts'
+import { buildLabelOverlaps } from './match/label-overlaps.ts'
 import { buildStemWeights, Matcher } from './match/match.ts'
 import { buildParaphrases } from './match/paraphrases.ts'
+import { PhraseWords } from './match/phrase-words.ts'
 import { Search } from './search/search.ts'
 import { runInSlices, runSync, type SlicedTask } from './text/time-slicing.ts'
 import { buildLabelVectors } from './vectors/label-vectors.ts'
@@ -150,11 +152,13 @@ function* buildIndex(unsortedEntries: readonly SkillEntry[]): SlicedTask<SkillIn
   const nearWords = yield* buildNearWords(labels.vocabulary)
   const paraphrases = yield* buildParaphrases(labels)
   const weights = yield* buildStemWeights(labels, postings)
+  const overlaps = yield* buildLabelOverlaps(labels, weights)
   const labelVectors = yield* buildLabelVectors(labels, postings, wordVectors())
   const mentionFinder = yield* buildMentionFinder(labels, gaps, postings, nearWords)
   // Search and match are synchronous and never run at the same time, so they can share one ranking.
   const ranking = new Ranking(labels.names.length)
-  const matcher = new Matcher(labels, postings, nearWords, paraphrases, weights, ranking, priors, labelVectors)
+  const phraseWords = new PhraseWords(labels, paraphrases, nearWords, weights)
+  const matcher = new Matcher(labels, postings, phraseWords, overlaps, ranking, priors, labelVectors)
   return new SkillIndex(
     labels,
     new Search({ labels, postings, nearWords, priors, isOrdinaryImport, ranking }),

@@ -1,5 +1,4 @@
 import { ALIAS, type Labels } from '../labels/labels.ts'
-import type { NearWords } from '../labels/near-words.ts'
 import { LENGTH_MASK, type Postings } from '../labels/postings.ts'
 import type { Ranking } from '../labels/ranking.ts'
 import { MAX_SHORT_FORM_WORDS, shortForms, stopWords } from '../lexicon/lexicon.ts'
@@ -9,9 +8,9 @@ import type { LabelVectors } from '../vectors/label-vectors.ts'
 import { stripApplicantWords } from './applicant-words.ts'
 import { matchProbability } from './calibration.ts'
 import { type Candidate, isExact, type MatchMethod, type Similarity } from './candidate.ts'
-import type { Paraphrases } from './paraphrases.ts'
-import { IS_SYNONYM, isStopPhrase, PhraseWord, SIMILARITY_MASK, stemWeight } from './phrase-words.ts'
-import { rankCandidates } from './reranker.ts'
+import { type LabelOverlaps, MAX_PHRASE_WORDS } from './label-overlaps.ts'
+import { isStopPhrase, type PhraseWord, type PhraseWords, stemWeight } from './phrase-words.ts'
+import { bestCandidates } from './reranker.ts'
 import { replaceSpokenPhrases } from './spoken-phrases.ts'
 
 /**
@@ -34,7 +33,6 @@ export interface MatchedEntry {
   method: MatchMethod
 }
 
-const MAX_PHRASE_WORDS = 16
 /** Maximum number of respelt variants, and of reworded variants, of a phrase. */
 const MAX_PHRASE_VARIANTS = 3
 /** Minimum number of letters of each part of a word that is split. */
@@ -69,12 +67,6 @@ const EXACT_ALIAS_BONUS = 0.15
 const CHANGED_PHRASE_FACTOR = 0.95
 /** Added to the total for each thousandth of the prior, so that general skills rank first among equally similar ones. */
 const PRIOR_WEIGHT = 0.0009
-/**
- * Weight of a stop word at the beginning or end of a label; elsewhere it weighs 0. At the beginning or end it does not link two
- * words, so it is probably part of the name: "AT" in "AT welding".
- */
-const EDGE_STOP_WORD_WEIGHT = 2
-
 /** Kinds of variants of a phrase. */
 const AS_WRITTEN_VARIANT = 0
 /** With words joined or split: "javascript" for "java script". */
@@ -87,13 +79,11 @@ const EXACT_ONLY_VARIANT = 3
 export class Matcher {
   private readonly labels: Labels
   private readonly postings: Postings
-  private readonly nearWords: NearWords
-  private readonly paraphrases: Paraphrases
+  private readonly phraseWords: PhraseWords
+  private readonly overlaps: LabelOverlaps
   private readonly ranking: Ranking
   private readonly priors: Uint8Array
   private readonly labelVectors: LabelVectors
-  /** By stem number: the weight of the stem (see `stemWeight`). */
-  private readonly stemWeights: Float32Array
   /** By entry index: the fraction of the phrase's weight that the skill contains. All zero between two phrases. */
   private readonly weightSums: Float32Array
   /** By entry index: the last round in which the skill was counted. So each word of a phrase counts once per skill. */
@@ -102,43 +92,30 @@ export class Matcher {
   private readonly foundEntryIndexes: Int32Array
   /** Number of words that were looked up so far, in all phrases. */
   private round = 0
-  private readonly wordPool: PhraseWord[] = []
-  /** By word of the phrase: its best packed similarity (phrase-words.ts) with a word of the label that was compared last. */
-  private readonly bestSimilarities = new Uint8Array(MAX_PHRASE_WORDS)
-  /** For each stem, 1 if the current phrase contains a similar word, otherwise 0. Reset to 0 after each phrase. */
-  private readonly isSimilarStem: Uint8Array
-  /** Whether the label that was compared last matches through a synonym. */
-  private usedSynonym = false
-  /** The matched fractions of the phrase and of the label that was compared last. */
-  private phraseFraction = 0
-  private labelFraction = 0
 
   constructor(
     labels: Labels,
     postings: Postings,
-    nearWords: NearWords,
-    paraphrases: Paraphrases,
-    stemWeights: Float32Array,
+    phraseWords: PhraseWords,
+    overlaps: LabelOverlaps,
     ranking: Ranking,
     priors: Uint8Array,
     labelVectors: LabelVectors,
   ) {
     this.labels = labels
     this.postings = postings
-    this.nearWords = nearWords
-    this.paraphrases = paraphrases
+    this.phraseWords = phraseWords
+    this.overlaps = overlaps
     this.ranking = ranking
     this.priors = priors
     this.labelVectors = labelVectors
     this.weightSums = new Float32Array(labels.names.length)
     this.lastRounds = new Int32Array(labels.names.length)
     this.foundEntryIndexes = new Int32Array(labels.names.length)
-    this.stemWeights = stemWeights
-    this.isSimilarStem = new Uint8Array(labels.vocabulary.stemCount)
   }
 
   match(phrase: string, limit: number): MatchedEntry[] {
-    const candidates = rankCandidates(this.findCandidates(phrase)).slice(0, Math.max(limit, 2))
+    const candidates = bestCandidates(this.findCandidates(phrase), Math.max(limit, 2))
     // No match scores higher than the match before it.
     let score = 1
     return candidates.slice(0, limit).map((ranked, rank) => {
@@ -175,22 +152,16 @@ export class Matcher {
    */
   private candidateOf(entryIndex: number, similarity: Similarity, knownFraction: number): Candidate {
     const { labelStarts, wordStarts } = this.labels
+    const { labelVectors } = this
     const firstLabel = labelStarts[entryIndex]!
-    const end = labelStarts[entryIndex + 1]!
-    let bestCosine = 0
-    let cosineSum = 0
-    for (let label = firstLabel; label < end; label++) {
-      const cosine = this.labelVectors.cosineOf(label)
-      cosineSum += cosine
-      if (cosine > bestCosine) bestCosine = cosine
-    }
+    labelVectors.compare(entryIndex)
     const blend = (cosine: number, overlap: number) => knownFraction * cosine + (1 - knownFraction) * overlap
     return {
       ...similarity,
       entryIndex,
-      nameCosine: blend(this.labelVectors.cosineOf(firstLabel), similarity.nameOverlap),
-      bestCosine: blend(bestCosine, similarity.overlap),
-      meanCosine: blend(cosineSum / (end - firstLabel), similarity.nameOverlap),
+      nameCosine: blend(labelVectors.nameCosine, similarity.nameOverlap),
+      bestCosine: blend(labelVectors.bestCosine, similarity.overlap),
+      meanCosine: blend(labelVectors.meanCosine, similarity.nameOverlap),
       nameWordCount: wordStarts[firstLabel + 1]! - wordStarts[firstLabel]!,
       prior: this.priors[entryIndex]!,
     }
@@ -219,15 +190,11 @@ export class Matcher {
   private compareVariant(words: string[], variant: number, similarities: Map<number, Similarity>): void {
     const contentWords = words.filter((word) => !stopWords.has(word))
     const comparedWords = [...new Set(contentWords.length ? contentWords : words)]
-    const phraseWords = comparedWords.map((word, i) => {
-      this.wordPool[i] ??= new PhraseWord(this.labels.vocabulary.stemCount)
-      this.wordPool[i].findSimilarStems(word, this.labels, this.paraphrases, this.nearWords, this.stemWeights)
-      return this.wordPool[i]
-    })
-    for (const { similarStems } of phraseWords) for (const { stem } of similarStems) this.isSimilarStem[stem] = 1
+    const phraseWords = comparedWords.map((word) => this.phraseWords.get(word))
+    this.overlaps.setPhrase(phraseWords)
     const wordNumbers = words.map((word) => this.labels.vocabulary.find(word))
     for (const entryIndex of this.preselectEntries(phraseWords)) {
-      const similarity = this.similarityOf(entryIndex, phraseWords, wordNumbers, variant)
+      const similarity = this.similarityOf(entryIndex, wordNumbers, variant)
       const similarityBefore = similarities.get(entryIndex)
       if (
         similarity &&
@@ -235,17 +202,14 @@ export class Matcher {
       )
         similarities.set(entryIndex, similarity)
     }
-    for (const word of phraseWords) {
-      for (const { stem } of word.similarStems) this.isSimilarStem[stem] = 0
-      word.clear()
-    }
+    this.overlaps.clear()
   }
 
   /**
    * Returns the entry indexes of the skills that contain the largest part of the phrase's weight. Looks up the rarest words
    * first.
    */
-  private preselectEntries(phraseWords: PhraseWord[]): number[] {
+  private preselectEntries(phraseWords: readonly PhraseWord[]): number[] {
     const { vocabulary } = this.labels
     const { starts, entryIndexes, bestLabels } = this.postings
     const { weightSums, lastRounds, foundEntryIndexes, ranking } = this
@@ -283,7 +247,7 @@ export class Matcher {
       ranking.add(entryIndex, Math.min(1, weightSums[entryIndex]!), 0)
       weightSums[entryIndex] = 0
     }
-    return ranking.page(0, MAX_COMPARED_SKILLS).map((hit) => hit.entryIndex)
+    return ranking.mapPage(0, MAX_COMPARED_SKILLS, (entryIndex) => entryIndex)
   }
 
   /** Returns the number of postings of all words with the stem. */
@@ -298,13 +262,9 @@ export class Matcher {
   }
 
   /** Returns the similarity of a skill to a variant of the phrase; undefined if the overlap is too small for a match. */
-  private similarityOf(
-    entryIndex: number,
-    phraseWords: PhraseWord[],
-    wordNumbers: number[],
-    variant: number,
-  ): Similarity | undefined {
+  private similarityOf(entryIndex: number, wordNumbers: number[], variant: number): Similarity | undefined {
     const { labelStarts, kinds } = this.labels
+    const { overlaps } = this
     let bestTotal = 0
     let bestOverlap = 0
     let phraseFraction = 0
@@ -312,10 +272,12 @@ export class Matcher {
     let nameOverlap = 0
     let method: MatchMethod = 'fuzzy'
     for (let label = labelStarts[entryIndex]!; label < labelStarts[entryIndex + 1]!; label++) {
+      // The overlap is 0. An exact label always has a similar word.
+      if (!overlaps.hasSimilarWord(label)) continue
       const isAlias = kinds[label] === ALIAS
       const isExactLabel =
         (variant === AS_WRITTEN_VARIANT || variant === EXACT_ONLY_VARIANT) && this.labelEquals(label, wordNumbers)
-      const overlap = isExactLabel ? 1 : this.overlapOf(label, phraseWords)
+      const overlap = isExactLabel ? 1 : overlaps.overlapOf(label)
       if (!isAlias && overlap > nameOverlap) nameOverlap = overlap
       if (variant === EXACT_ONLY_VARIANT && !isExactLabel) continue
       const total =
@@ -323,13 +285,13 @@ export class Matcher {
       if (total <= bestTotal) continue
       bestTotal = total
       bestOverlap = overlap
-      phraseFraction = isExactLabel ? 1 : this.phraseFraction
-      labelFraction = isExactLabel ? 1 : this.labelFraction
+      phraseFraction = isExactLabel ? 1 : overlaps.phraseFraction
+      labelFraction = isExactLabel ? 1 : overlaps.labelFraction
       method = isExactLabel
         ? isAlias
           ? 'alias'
           : 'exact'
-        : variant === REWORDED_VARIANT || this.usedSynonym
+        : variant === REWORDED_VARIANT || overlaps.usedSynonym
           ? 'semantic'
           : 'fuzzy'
     }
@@ -344,58 +306,6 @@ export class Matcher {
       labelFraction,
       method,
     }
-  }
-
-  /**
-   * Returns the overlap of a phrase and a label, from 0 to 1: the geometric mean of the fraction of the phrase that is in the label
-   * and the fraction of the label that is in the phrase. Sets `usedSynonym` and the two fractions.
-   */
-  private overlapOf(label: number, phraseWords: PhraseWord[]): number {
-    const { wordStarts, words, vocabulary } = this.labels
-    const { stemWeights, bestSimilarities, isSimilarStem } = this
-    for (let i = 0; i < phraseWords.length; i++) bestSimilarities[i] = 0
-    let labelWeight = 0
-    let matchedLabelWeight = 0
-    for (let at = wordStarts[label]!; at < wordStarts[label + 1]!; at++) {
-      const stem = vocabulary.stems[words[at]!]!
-      if (isSimilarStem[stem] === 0) continue
-      for (let i = 0; i < phraseWords.length; i++) {
-        const packedSimilarity = phraseWords[i]!.packedSimilarities[stem]!
-        if ((packedSimilarity & SIMILARITY_MASK) > (bestSimilarities[i]! & SIMILARITY_MASK))
-          bestSimilarities[i] = packedSimilarity
-      }
-    }
-    for (let at = wordStarts[label]!; at < wordStarts[label + 1]!; at++) {
-      const stem = vocabulary.stems[words[at]!]!
-      let bestSimilarity = 0
-      for (let i = 0; isSimilarStem[stem] !== 0 && i < phraseWords.length; i++) {
-        const packedSimilarity = phraseWords[i]!.packedSimilarities[stem]!
-        // A phrase of one word matches a synonym only if the label does not contain the word itself. In the label "braze
-        // welding", the phrase "welding" matches "welding", but not also its synonym "braze".
-        if (phraseWords.length === 1 && packedSimilarity & IS_SYNONYM && !(bestSimilarities[i]! & IS_SYNONYM)) continue
-        if ((packedSimilarity & SIMILARITY_MASK) > bestSimilarity) bestSimilarity = packedSimilarity & SIMILARITY_MASK
-      }
-      const isEdgeStopWord = stemWeights[stem] === 0 && (at === wordStarts[label] || at + 1 === wordStarts[label + 1])
-      const weight = isEdgeStopWord ? EDGE_STOP_WORD_WEIGHT : stemWeights[stem]!
-      labelWeight += weight
-      matchedLabelWeight += weight * bestSimilarity
-    }
-    let phraseWeight = 0
-    let matchedPhraseWeight = 0
-    this.usedSynonym = false
-    for (let i = 0; i < phraseWords.length; i++) {
-      phraseWeight += phraseWords[i]!.weight
-      matchedPhraseWeight += phraseWords[i]!.weight * (bestSimilarities[i]! & SIMILARITY_MASK)
-      if (bestSimilarities[i]! & IS_SYNONYM) this.usedSynonym = true
-    }
-    if (phraseWeight === 0 || labelWeight === 0) {
-      this.phraseFraction = matchedPhraseWeight > 0 || matchedLabelWeight > 0 ? 1 : 0
-      this.labelFraction = this.phraseFraction
-      return this.phraseFraction
-    }
-    this.phraseFraction = matchedPhraseWeight / phraseWeight / 100
-    this.labelFraction = matchedLabelWeight / labelWeight / 100
-    return Math.sqrt(this.phraseFraction * this.labelFraction)
   }
 
   /** Whether the label has exactly these words, in this order. */

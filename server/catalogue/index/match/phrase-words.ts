@@ -31,66 +31,73 @@ const genericStems = new Set(Array.from(genericWords, stemOf))
 const stopStems = new Set(Array.from(stopWords, stemOf))
 
 /** A word of a phrase with the similar stems of the catalogue. */
-export class PhraseWord {
+export interface PhraseWord {
   /** Weight of the word, from its inverse document frequency: a rare word has a higher weight. */
-  weight = 0
-  similarStems: SimilarStem[] = []
-  /** By stem number: the similarity in percent, combined with IS_SYNONYM. 0 if the stem is not similar. */
-  readonly packedSimilarities: Uint8Array
+  weight: number
+  similarStems: readonly SimilarStem[]
+}
 
-  constructor(stemCount: number) {
-    this.packedSimilarities = new Uint8Array(stemCount)
+/** Number of words whose similar stems are kept. Phrases repeat most of their words. */
+const MAX_CACHED_WORDS = 4096
+
+/** Finds the similar stems of words, and keeps them for later phrases. */
+export class PhraseWords {
+  private readonly labels: Labels
+  private readonly paraphrases: Paraphrases
+  private readonly nearWords: NearWords
+  /** By stem number: the weight of the stem. */
+  private readonly stemWeights: Float32Array
+  private readonly cache = new Map<string, PhraseWord>()
+
+  constructor(labels: Labels, paraphrases: Paraphrases, nearWords: NearWords, stemWeights: Float32Array) {
+    this.labels = labels
+    this.paraphrases = paraphrases
+    this.nearWords = nearWords
+    this.stemWeights = stemWeights
   }
 
-  /**
-   * Sets the word and finds the similar stems of the catalogue. `stemWeights` has the weights of all stems, by stem number. A correct
-   * English word is not taken for a misspelling of another word.
-   */
-  findSimilarStems(
-    word: string,
-    labels: Labels,
-    paraphrases: Paraphrases,
-    nearWords: NearWords,
-    stemWeights: Float32Array,
-  ): void {
+  get(word: string): PhraseWord {
+    const cachedWord = this.cache.get(word)
+    if (cachedWord) return cachedWord
+    const phraseWord = this.compare(word)
+    if (this.cache.size >= MAX_CACHED_WORDS) this.cache.delete(this.cache.keys().next().value!)
+    this.cache.set(word, phraseWord)
+    return phraseWord
+  }
+
+  /** Compares a word with the stems of the catalogue. A correct English word is not taken for a misspelling of another word. */
+  private compare(word: string): PhraseWord {
+    const { labels, nearWords } = this
     const { vocabulary } = labels
-    this.clear()
+    const similarStems: SimilarStem[] = []
+    const add = (stem: number, similarity: number, isSynonym: boolean) => {
+      if (!similarStems.some((other) => other.stem === stem)) similarStems.push({ stem, similarity, isSynonym })
+    }
     const stem = stemOf(word)
     const stemNumber = vocabulary.findStem(stem)
     if (functionWords.has(word)) {
       // A function word matches only the same word, not another form or spelling: "can" does not match "canning".
-      if (vocabulary.find(word) >= 0) this.add(stemNumber, SAME_STEM_SIMILARITY_PERCENT, false)
-      this.weight = FUNCTION_WORD_WEIGHT_FACTOR * stemWeight(stem, 0, labels.names.length)
-      return
+      if (vocabulary.find(word) >= 0) add(stemNumber, SAME_STEM_SIMILARITY_PERCENT, false)
+      return { weight: FUNCTION_WORD_WEIGHT_FACTOR * stemWeight(stem, 0, labels.names.length), similarStems }
     }
-    if (stemNumber >= 0) this.add(stemNumber, SAME_STEM_SIMILARITY_PERCENT, false)
-    for (const { stem: similarStem, similarity, isSynonym } of paraphrases.similarStemsOf(stem))
-      this.add(similarStem, similarity, isSynonym)
+    if (stemNumber >= 0) add(stemNumber, SAME_STEM_SIMILARITY_PERCENT, false)
+    for (const { stem: similarStem, similarity, isSynonym } of this.paraphrases.similarStemsOf(stem))
+      add(similarStem, similarity, isSynonym)
     if (stemNumber < 0 && !isEnglishWord(word)) {
       nearWords.findHomophones(word, (wordNumber) =>
-        this.add(vocabulary.stems[wordNumber]!, HOMOPHONE_SIMILARITY_PERCENT, false),
+        add(vocabulary.stems[wordNumber]!, HOMOPHONE_SIMILARITY_PERCENT, false),
       )
-      if (this.similarStems.length === 0)
+      if (similarStems.length === 0)
         nearWords.findTypos(word, (wordNumber, edits) =>
-          this.add(
+          add(
             vocabulary.stems[wordNumber]!,
             ONE_TYPO_SIMILARITY_PERCENT - EXTRA_TYPO_PENALTY_PERCENT * (edits - 1),
             false,
           ),
         )
     }
-    this.weight = stemNumber >= 0 ? stemWeights[stemNumber]! : stemWeight(stem, 0, labels.names.length)
-  }
-
-  clear(): void {
-    for (const { stem } of this.similarStems) this.packedSimilarities[stem] = 0
-    this.similarStems = []
-  }
-
-  private add(stem: number, similarity: number, isSynonym: boolean): void {
-    if (this.packedSimilarities[stem]) return
-    this.packedSimilarities[stem] = isSynonym ? similarity | IS_SYNONYM : similarity
-    this.similarStems.push({ stem, similarity, isSynonym })
+    const weight = stemNumber >= 0 ? this.stemWeights[stemNumber]! : stemWeight(stem, 0, labels.names.length)
+    return { weight, similarStems }
   }
 }
 

@@ -35,17 +35,35 @@ export function rankCandidates(
   weights: readonly number[] = WEIGHTS,
 ): RankedCandidate[] {
   return candidates
-    .map((candidate) => ({
-      candidate,
-      rerankingScore: rerankingFeatures(candidate).reduce(
-        (sum, feature, i) => sum + feature * weights[i]!,
-        PRIOR_WEIGHT * candidate.prior,
-      ),
-    }))
-    .sort(
-      (a, b) =>
-        Number(isExact(b.candidate)) - Number(isExact(a.candidate)) ||
-        (isExact(a.candidate) ? b.candidate.total - a.candidate.total : b.rerankingScore - a.rerankingScore) ||
-        a.candidate.entryIndex - b.candidate.entryIndex,
-    )
+    .map((candidate) => ({ candidate, rerankingScore: rerankingScore(candidate, weights) }))
+    .sort(compareRanks)
+}
+
+/** Returns the first `count` candidates in the order of `rankCandidates`, without sorting all. */
+export function bestCandidates(candidates: readonly Candidate[], count: number): RankedCandidate[] {
+  const best: RankedCandidate[] = []
+  for (const candidate of candidates) {
+    const ranked = { candidate, rerankingScore: rerankingScore(candidate, WEIGHTS) }
+    if (best.length === count && compareRanks(ranked, best.at(-1)!) > 0) continue
+    if (best.length === count) best.pop()
+    let at = best.length
+    while (at > 0 && compareRanks(ranked, best[at - 1]!) < 0) at--
+    best.splice(at, 0, ranked)
+  }
+  return best
+}
+
+function rerankingScore(candidate: Candidate, weights: readonly number[]): number {
+  const features = rerankingFeatures(candidate)
+  let score = PRIOR_WEIGHT * candidate.prior
+  for (let i = 0; i < features.length; i++) score += features[i]! * weights[i]!
+  return score
+}
+
+function compareRanks(a: RankedCandidate, b: RankedCandidate): number {
+  return (
+    Number(isExact(b.candidate)) - Number(isExact(a.candidate)) ||
+    (isExact(a.candidate) ? b.candidate.total - a.candidate.total : b.rerankingScore - a.rerankingScore) ||
+    a.candidate.entryIndex - b.candidate.entryIndex
+  )
 }

@@ -32,10 +32,19 @@ export class LabelVectors {
   /** By word number: the product with the phrase of this round. */
   private readonly products: Int32Array
   private readonly productRounds: Int32Array
+  /** The words with similar signs in this round, and by word number their products; 0 for all other words. */
+  private readonly similarWords: Int32Array
+  private similarWordCount = 0
+  private readonly similarProducts: Int32Array
   /** By entry index: the round in which the skill was last compared. */
   private readonly comparedRounds: Int32Array
   private readonly phraseVector: Int32Array
+  private readonly phraseSignature = new Int32Array(INTEGERS_PER_SIGNATURE)
   private inversePhraseLength = 0
+  /** The cosines of the phrase with the labels of the skill that was compared last: name, highest, mean. */
+  nameCosine = 0
+  bestCosine = 0
+  meanCosine = 0
   /** Increases with every phrase. */
   private round = 0
 
@@ -57,6 +66,8 @@ export class LabelVectors {
     this.inverseLengths = inverseLengths
     this.products = new Int32Array(rows.length)
     this.productRounds = new Int32Array(rows.length)
+    this.similarWords = new Int32Array(knownWords.length)
+    this.similarProducts = new Int32Array(rows.length)
     this.comparedRounds = new Int32Array(labels.names.length)
     this.phraseVector = new Int32Array(model.dimensions)
   }
@@ -80,13 +91,28 @@ export class LabelVectors {
     return squares > 0 ? knownCount / words.length : 0
   }
 
-  /** Returns the cosine of the phrase and a label. */
-  cosineOf(label: number): number {
-    const { wordStarts, words } = this.labels
-    const end = wordStarts[label + 1]!
-    let product = 0
-    for (let at = wordStarts[label]!; at < end; at++) product += this.productOf(words[at]!)
-    return product * this.inverseLengths[label]! * this.inversePhraseLength
+  /** Sets the cosines of the phrase with the labels of a skill. */
+  compare(entryIndex: number): void {
+    const { products, productRounds, round, inverseLengths, inversePhraseLength } = this
+    const { labelStarts, wordStarts, words } = this.labels
+    const first = labelStarts[entryIndex]!
+    const end = labelStarts[entryIndex + 1]!
+    let best = 0
+    let sum = 0
+    for (let label = first, at = wordStarts[first]!; label < end; label++) {
+      const labelEnd = wordStarts[label + 1]!
+      let product = 0
+      for (; at < labelEnd; at++) {
+        const word = words[at]!
+        product += productRounds[word] === round ? products[word]! : this.computeProduct(word)
+      }
+      const cosine = product * inverseLengths[label]! * inversePhraseLength
+      if (label === first) this.nameCosine = cosine
+      sum += cosine
+      if (cosine > best) best = cosine
+    }
+    this.bestCosine = best
+    this.meanCosine = sum / (end - first)
   }
 
   /**
@@ -94,6 +120,7 @@ export class LabelVectors {
    * skills with a word that is similar to the phrase, and counts only such words, so the cosines are approximate.
    */
   nearest(count: number, minCosine: number): number[] {
+    this.findSimilarWords()
     const nearest: { entryIndex: number; cosine: number }[] = []
     for (const entryIndex of this.skillsWithSimilarWords()) {
       const cosine = this.approximateBestCosineOf(entryIndex)
@@ -106,17 +133,17 @@ export class LabelVectors {
   }
 
   private approximateBestCosineOf(entryIndex: number): number {
-    const { products, productRounds, round, inverseLengths } = this
+    const { similarProducts, inverseLengths } = this
     const { labelStarts, wordStarts, words } = this.labels
+    const end = labelStarts[entryIndex + 1]!
     let best = 0
-    for (let label = labelStarts[entryIndex]!; label < labelStarts[entryIndex + 1]!; label++) {
-      const end = wordStarts[label + 1]!
+    for (let label = labelStarts[entryIndex]!, at = wordStarts[label]!; label < end; label++) {
+      const labelEnd = wordStarts[label + 1]!
       let product = 0
-      for (let at = wordStarts[label]!; at < end; at++) {
-        const word = words[at]!
-        if (productRounds[word] === round) product += products[word]!
-      }
-      best = Math.max(best, product * inverseLengths[label]!)
+      for (; at < labelEnd; at++) product += similarProducts[words[at]!]!
+      if (product <= 0) continue
+      const cosine = product * inverseLengths[label]!
+      if (cosine > best) best = cosine
     }
     return best * this.inversePhraseLength
   }
@@ -125,7 +152,7 @@ export class LabelVectors {
     const { comparedRounds, round } = this
     const { starts, entryIndexes } = this.postings
     const found: number[] = []
-    for (const word of this.similarWords()) {
+    for (const word of this.mostSimilarWords()) {
       for (let at = starts[word]!; at < starts[word + 1]!; at++) {
         const entryIndex = entryIndexes[at]!
         if (comparedRounds[entryIndex] === round) continue
@@ -138,36 +165,49 @@ export class LabelVectors {
   }
 
   /** Returns words of the catalogue with the highest products with the phrase. */
-  private similarWords(): number[] {
+  private mostSimilarWords(): number[] {
+    const { similarWords, similarProducts } = this
     const { starts } = this.postings
-    return this.wordsWithSimilarSigns()
-      .filter((word) => this.productOf(word) > 0 && starts[word + 1]! - starts[word]! <= MAX_SKILLS_PER_WORD)
-      .sort((a, b) => this.products[b]! - this.products[a]! || a - b)
-      .slice(0, MAX_SIMILAR_WORDS)
+    const best: number[] = []
+    let lowestProduct = 0
+    for (let i = 0; i < this.similarWordCount; i++) {
+      const word = similarWords[i]!
+      const product = similarProducts[word]!
+      if (product <= lowestProduct || starts[word + 1]! - starts[word]! > MAX_SKILLS_PER_WORD) continue
+      let at = best.length
+      while (at > 0 && similarProducts[best[at - 1]!]! < product) at--
+      best.splice(at, 0, word)
+      if (best.length > MAX_SIMILAR_WORDS) best.pop()
+      if (best.length === MAX_SIMILAR_WORDS) lowestProduct = similarProducts[best.at(-1)!]!
+    }
+    return best
   }
 
-  /** Compares signs, which takes a small fraction of the time of multiplying all vectors. */
-  private wordsWithSimilarSigns(): number[] {
-    const { knownWords, signatures, phraseVector } = this
-    const phraseSignature = new Int32Array(INTEGERS_PER_SIGNATURE)
+  /** Finds the words with similar signs. Comparing signs takes a small fraction of the time of multiplying all vectors. */
+  private findSimilarWords(): void {
+    const { knownWords, signatures, phraseVector, phraseSignature, similarWords, similarProducts } = this
+    for (let i = 0; i < this.similarWordCount; i++) similarProducts[similarWords[i]!] = 0
+    phraseSignature.fill(0)
     setSignature(phraseVector, 0, phraseVector.length, phraseSignature, 0)
     const [bits0, bits1, bits2, bits3] = phraseSignature as unknown as [number, number, number, number]
     const maxDifferences = Math.floor(phraseVector.length * MAX_DIFFERENT_SIGNS)
-    const found: number[] = []
+    let count = 0
     for (let i = 0, at = 0; i < knownWords.length; i++, at += INTEGERS_PER_SIGNATURE) {
-      const differences =
-        countBits(bits0 ^ signatures[at]!) +
-        countBits(bits1 ^ signatures[at + 1]!) +
-        countBits(bits2 ^ signatures[at + 2]!) +
-        countBits(bits3 ^ signatures[at + 3]!)
-      if (differences <= maxDifferences) found.push(knownWords[i]!)
+      const fours01 = countBitsPerFour(bits0 ^ signatures[at]!) + countBitsPerFour(bits1 ^ signatures[at + 1]!)
+      const fours23 = countBitsPerFour(bits2 ^ signatures[at + 2]!) + countBitsPerFour(bits3 ^ signatures[at + 3]!)
+      const eights =
+        (fours01 & 0x0f0f0f0f) +
+        ((fours01 >>> 4) & 0x0f0f0f0f) +
+        (fours23 & 0x0f0f0f0f) +
+        ((fours23 >>> 4) & 0x0f0f0f0f)
+      if (Math.imul(eights, 0x01010101) >>> 24 <= maxDifferences) similarWords[count++] = knownWords[i]!
     }
-    return found
+    this.similarWordCount = count
+    for (let i = 0; i < count; i++) similarProducts[similarWords[i]!] = this.computeProduct(similarWords[i]!)
   }
 
-  /** Returns the product of the phrase and a word of the catalogue. */
-  private productOf(word: number): number {
-    if (this.productRounds[word] === this.round) return this.products[word]!
+  /** Computes and stores the product of the phrase and a word of the catalogue. */
+  private computeProduct(word: number): number {
     const { phraseVector, model } = this
     const { dimensions, vectors } = model
     const row = this.rows[word]!
@@ -229,11 +269,10 @@ function setSignature(
   for (let d = 0; d < dimensions; d++) if (vectors[from + d]! > 0) signatures[to + (d >> 5)]! |= 1 << (d & 31)
 }
 
-/** Returns the number of bits that are 1. */
-function countBits(bits: number): number {
+/** Returns the numbers of bits that are 1, for each group of four bits. */
+function countBitsPerFour(bits: number): number {
   const pairs = bits - ((bits >>> 1) & 0x55555555)
-  const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333)
-  return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
+  return (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333)
 }
 
 /** Returns the mean squared length of the vectors. */
