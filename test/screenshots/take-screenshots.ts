@@ -22,6 +22,8 @@ const LOAD_IMAGES = `Promise.all([...document.images].map((image) => {
   return image.decode().catch(() => {})
 })).then(() => {})`
 
+const HAS_CUT_TABLE = `[...document.querySelectorAll('.table-wrap')].some((each) => each.scrollWidth > each.clientWidth)`
+
 interface Options {
   folder: string
   pictures: Picture[]
@@ -33,7 +35,7 @@ interface Options {
 
 /**
  * Saves screenshots of the pages as PNG files, in light and dark colours, with an overview in index.html. Returns what is wrong with the
- * pages: those that do not load, throw an error or scroll horizontally.
+ * pages: those that do not load, throw an error, scroll horizontally or cut off a table.
  */
 export async function takeScreenshots(browser: Browser, data: SampleData, options: Options): Promise<string[]> {
   const { folder, pictures, widths = WIDTHS, check = false, onPicture = () => {} } = options
@@ -64,6 +66,7 @@ export async function takeScreenshots(browser: Browser, data: SampleData, option
         }
         if (await page.evaluate('document.documentElement.scrollWidth > innerWidth'))
           problems.push(`${current}: the page scrolls horizontally`)
+        if (await page.evaluate(HAS_CUT_TABLE)) problems.push(`${current}: a table is wider than the page`)
       } catch (error) {
         problems.push(`${current}: ${String(error)}`)
       } finally {

@@ -60,7 +60,10 @@ export function candidatePageRoutes(app: App, context: Context, pages: Pages): v
     }
   })
 
-  /** Returns what the page says about an error: with the organisation, and in the language of the candidate, if the link was valid. */
+  /**
+   * Returns what the page says about an error: with the organisation, if the link was valid, and in the language of the candidate, if it is
+   * known, else in that of the browser.
+   */
   async function errorState(request: FastifyRequest, wrong: CandidatePageError['wrong']): Promise<CandidatePageError> {
     const language = acceptedLanguage(request.headers['accept-language'])
     const base = (known: typeof language) => ({ wrong, language: known, labels: pageLabels(known) })
@@ -76,12 +79,13 @@ export function candidatePageRoutes(app: App, context: Context, pages: Pages): v
     if (!candidate) return { ...base(language), ...look, company: await getPublicName(db.queries, link.org_id) }
     const { flow, state } = candidate
     const company = flow.company_name
+    const ownLanguage = state.languageKnown ? state.language : language
     return {
-      ...base(state.language),
+      ...base(ownLanguage),
       ...look,
       title: flow.title,
       company,
-      help: prompt('page_ask_company', state.language, { company }),
+      help: prompt('page_ask_company', ownLanguage, { company }),
     }
   }
 }

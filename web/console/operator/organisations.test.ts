@@ -36,7 +36,7 @@ test('an operator signs in with a link, creates an organisation and grants it cr
   await getDialog(page).getByRole('cell', { name: '+250' }).waitFor()
   await checkPage(page, 'operator-credits')
   await page.keyboard.press('Escape')
-  await row.getByRole('cell', { name: '250' }).waitFor()
+  await row.getByRole('cell', { name: '250 test' }).waitFor()
 
   await getButton(page, 'Switch off: Metro Staffing').click()
   await getDialog(page).getByLabel('Reason (optional)').fill('unpaid invoice')

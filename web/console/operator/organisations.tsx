@@ -103,8 +103,20 @@ export default function OperatorOrganisations() {
               </>
             ),
           },
-          { name: t('Test credits'), right: true, cell: ({ credits }) => credits.test.toLocaleString(displayLocale()) },
-          { name: t('Live credits'), right: true, cell: ({ credits }) => credits.live.toLocaleString(displayLocale()) },
+          {
+            name: t('Credits'),
+            right: true,
+            cell: ({ credits }) => (
+              <>
+                <div class="organisation-credits">
+                  {t('{count} test', { count: credits.test.toLocaleString(displayLocale()) })}
+                </div>
+                <div class="organisation-credits">
+                  {t('{count} live', { count: credits.live.toLocaleString(displayLocale()) })}
+                </div>
+              </>
+            ),
+          },
           {
             name: t('Members'),
             right: true,

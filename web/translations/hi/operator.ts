@@ -1,4 +1,6 @@
 export default {
+  '{count} live': '{count} लाइव',
+  '{count} test': '{count} टेस्ट',
   '1 credit per candidate.': 'हर उम्मीदवार के लिए 1 क्रेडिट।',
   '<link>Operators</link> sign in with OpenID Connect. People with a mapped group become operators of this server when they first sign in. See the guide <guide>Sign in with your identity provider</guide>.':
     '<link>ऑपरेटर</link> OpenID Connect से साइन इन करते हैं। जिन लोगों का समूह मैप किया गया है, वे पहली बार साइन इन करने पर इस सर्वर के ऑपरेटर बन जाते हैं। गाइड <guide>अपने आइडेंटिटी प्रोवाइडर से साइन इन करें</guide> देखें।',
@@ -132,7 +134,6 @@ export default {
   'Latest entries': 'हाल की प्रविष्टियाँ',
   Level: 'स्तर',
   Live: 'लाइव',
-  'Live credits': 'लाइव क्रेडिट',
   'Load the skill again': 'कौशल फिर से लोड करें',
   Mailboxes: 'मेलबॉक्स',
   'Main source': 'मुख्य स्रोत',
@@ -311,7 +312,6 @@ export default {
   'Switch the service on for everyone?': 'सबके लिए सेवा चालू करें?',
   'Switch {name} off?': '{name} को बंद करें?',
   'Switch {name} on?': '{name} को चालू करें?',
-  'Test credits': 'टेस्ट क्रेडिट',
   'The erasure ended before it was complete. If the Jobs page shows an error, correct its cause. Then erase the organisation again to continue.':
     'मिटाने का काम पूरा होने से पहले रुक गया। अगर “बैकग्राउंड काम” पेज पर कोई त्रुटि दिखे, तो उसका कारण ठीक करें। फिर जारी रखने के लिए संगठन को दोबारा मिटाएँ।',
   'The erasure is running and continues if you close this page.':
@@ -371,9 +371,9 @@ export default {
   'built-in': 'पहले से मौजूद',
   'can be verified with questions': 'सवालों से सत्यापित हो सकते हैं',
   client: 'क्लाइंट',
-  'cluster of {size} people': '{size} लोगों का समूह',
+  'Cluster of {size} people': '{size} लोगों का समूह',
   'company domain': 'कंपनी का डोमेन',
-  'cycle of {size} people': '{size} लोगों का चक्र',
+  'Cycle of {size} people': '{size} लोगों का चक्र',
   'disposable mail': 'अस्थायी ईमेल',
   email: 'ईमेल',
   emails: 'ईमेल',
@@ -393,7 +393,7 @@ export default {
   'no website': 'कोई वेबसाइट नहीं',
   'none recorded': 'कोई दर्ज नहीं',
   'other domain': 'दूसरा डोमेन',
-  'pair of {size} people': '{size} लोगों का जोड़ा',
+  'Pair of {size} people': '{size} लोगों का जोड़ा',
   peer: 'सहकर्मी',
   'peer relation': 'सहकर्मी संबंध',
   'quick answer': 'झटपट जवाब',
