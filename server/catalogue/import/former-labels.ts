@@ -1,7 +1,6 @@
 import { distinctAliases, MAX_ALIASES, nameKey, sameLabel } from '../names.ts'
 import type { SourceValues } from '../skill-values.ts'
 import type { Source, TaxonomySkill } from '../taxonomy.ts'
-import type { SkillPlan, SourcePlan } from './skill-plans.ts'
 
 /**
  * Returns the former labels of a row that a later release changes: people and job texts go on using names and aliases that the release drops.
@@ -15,9 +14,12 @@ export function formerLabelsAfter(before: SourceValues, after: TaxonomySkill): s
 }
 
 /** Removes former labels that another skill of the source now has as its name or alias. Returns the changed rows. */
-export function removeMovedLabels(source: Source, plans: Iterable<SourcePlan>): SourcePlan[] {
-  const rows = [...plans].filter((plan) => plan.source === source)
-  const skillsByLabel = new Map<string, Set<SkillPlan>>()
+export function removeMovedLabels<Row extends SourceValues & { skill: object }>(
+  source: Source,
+  allRows: Iterable<Row>,
+): Row[] {
+  const rows = [...allRows].filter((row) => row.source === source)
+  const skillsByLabel = new Map<string, Set<object>>()
   for (const { formerLabels } of rows) for (const label of formerLabels) skillsByLabel.set(nameKey(label), new Set())
   for (const { name, aliases, skill } of rows)
     for (const label of [name, ...aliases]) skillsByLabel.get(nameKey(label))?.add(skill)
