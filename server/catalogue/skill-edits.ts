@@ -246,7 +246,7 @@ async function requireFreeLabels(tx: Tx, number: number, labels: { path: string;
 async function readSources(tx: Tx, number: number): Promise<SourceValues[]> {
   const rows = await tx
     .selectFrom('skill_sources')
-    .select(['source', 'source_id as id', 'owner', 'name', 'aliases', 'verifiable'])
+    .select(['source', 'source_id as id', 'owner', 'name', 'aliases', 'former_labels as formerLabels', 'verifiable'])
     .where('skill_number', '=', number)
     .execute()
   return rows.map((row) => ({ ...row, source: row.source as Source }))

@@ -9,6 +9,8 @@ export interface SourceValues {
   owner: boolean
   name: string
   aliases: string[]
+  /** Names and aliases that earlier releases of the source gave to the skill. */
+  formerLabels: string[]
   verifiable: boolean
 }
 
@@ -35,6 +37,7 @@ export function combineValues(
   )
   const aliases = [
     ...sortedSources.flatMap((source) => [...source.aliases, source.name]),
+    ...sortedSources.flatMap((source) => source.formerLabels),
     ...edits.addedAliases,
   ].filter((alias) => !edits.removedAliases.some((removed) => sameLabel(removed, alias)))
   return {

@@ -189,8 +189,8 @@ test('a later edition updates the skills that it owns and keeps their numbers', 
   const kite = catalogue.current.skill(1_000_000)!
   assert.deepEqual(
     [kite.name, kite.description, kite.aliases],
-    ['kite building', 'Builds.', ['b', 'c', 'kite making']],
-    'the name in the other source becomes an alias',
+    ['kite building', 'Builds.', ['b', 'c', 'kite making', 'a']],
+    'the name in the other source becomes an alias, and the dropped label stays',
   )
   assert.deepEqual([kite.sub.name, kite.sub.master.name], ['Silk craft', 'Handicraft'])
   assert.equal(catalogue.current.skillByName('kite making'), undefined)

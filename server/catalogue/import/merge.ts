@@ -84,7 +84,7 @@ export function mergeTaxonomy(
     } else summary[skillPlans.add(source, row)]++
   }
   summary.refused.sort(compareLocations)
-  const skillChanges = skillPlans.changes()
+  const skillChanges = skillPlans.changes(source)
   const hierarchyChanges = hierarchy.changes(skillPlans.subSkillsInUse())
   summary.new_master_skills = hierarchyChanges.masters.added.length
   summary.new_sub_skills = hierarchyChanges.subSkills.added.length

@@ -1,6 +1,7 @@
 import { nameKey } from '../names.ts'
 import { combineValues, NO_EDITS, type SkillEdits, type SourceValues } from '../skill-values.ts'
 import type { Source, TaxonomySkill } from '../taxonomy.ts'
+import { formerLabelsAfter, removeMovedLabels } from './former-labels.ts'
 import type { ChangeSet, Hierarchy, SubSkillPlan } from './hierarchy.ts'
 import type { StoredCatalogue, StoredSkill } from './stored-catalogue.ts'
 
@@ -30,7 +31,8 @@ export class SkillPlans {
   private readonly plansByNameKey = new Map<string, SkillPlan>()
   private readonly sourcePlans = new Map<string, SourcePlan>()
   private readonly changedPlans = new Set<SkillPlan>()
-  private readonly sourceChanges: ChangeSet<SourcePlan> = { added: [], changed: [] }
+  private readonly addedSources: SourcePlan[] = []
+  private readonly changedSources = new Set<SourcePlan>()
 
   constructor(stored: StoredCatalogue, hierarchy: Hierarchy) {
     this.hierarchy = hierarchy
@@ -77,12 +79,12 @@ export class SkillPlans {
       edits: NO_EDITS,
       sources: [],
     }
-    const plan = { source, id, owner: !existingSkill, name, aliases, verifiable, skill }
+    const plan = { source, id, owner: !existingSkill, name, aliases, formerLabels: [], verifiable, skill }
     skill.sources.push(plan)
     skill.description ||= description
     this.plansByNameKey.set(key, skill)
     this.sourcePlans.set(`${source} ${id}`, plan)
-    this.sourceChanges.added.push(plan)
+    this.addedSources.push(plan)
     this.changedPlans.add(skill)
     return existingSkill ? 'merged' : 'added'
   }
@@ -107,8 +109,9 @@ export class SkillPlans {
       Object.assign(skill, { key, name: row.name })
     }
     if (sourcePlan.owner) Object.assign(skill, { sub, description })
-    Object.assign(sourcePlan, { name: row.name, aliases: row.aliases, verifiable: row.verifiable })
-    if (sourceChanged) this.sourceChanges.changed.push(sourcePlan)
+    const formerLabels = formerLabelsAfter(sourcePlan, row)
+    Object.assign(sourcePlan, { name: row.name, aliases: row.aliases, formerLabels, verifiable: row.verifiable })
+    if (sourceChanged) this.changedSources.add(sourcePlan)
     this.changedPlans.add(skill)
     return { changed: true }
   }
@@ -118,14 +121,19 @@ export class SkillPlans {
     return new Set([...this.changedPlans].map(({ sub }) => sub))
   }
 
-  changes(): { skills: ChangeSet<SkillPlan>; sources: ChangeSet<SourcePlan> } {
+  /** Returns the changes of an import of this source. */
+  changes(source: Source): { skills: ChangeSet<SkillPlan>; sources: ChangeSet<SourcePlan> } {
+    for (const plan of removeMovedLabels(source, this.sourcePlans.values())) {
+      this.changedSources.add(plan)
+      this.changedPlans.add(plan.skill)
+    }
     const skills: ChangeSet<SkillPlan> = { added: [], changed: [] }
     for (const skill of this.changedPlans) {
       Object.assign(skill, combineValues(skill.name, skill.sources, skill.edits))
       if (skill.isNew) skills.added.push(skill)
       else if (differsFromStored(skill, this.storedSkills.get(skill.number!)!)) skills.changed.push(skill)
     }
-    return { skills, sources: this.sourceChanges }
+    return { skills, sources: { added: this.addedSources, changed: [...this.changedSources] } }
   }
 }
 

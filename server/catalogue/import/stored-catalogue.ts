@@ -39,6 +39,7 @@ interface StoredSource {
   owner: boolean
   name: string
   aliases: string[]
+  formerLabels: string[]
   verifiable: boolean
 }
 
@@ -67,6 +68,7 @@ export async function readStoredCatalogue(tx: Tx): Promise<StoredCatalogue> {
         'owner',
         'name',
         'aliases',
+        'former_labels as formerLabels',
         'verifiable',
       ])
       .$castTo<StoredSource>()

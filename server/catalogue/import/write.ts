@@ -107,8 +107,8 @@ const insertSkills =
     select number, sub, name, key, description, aliases, verifiable, ${now}::timestamptz, ${now}::timestamptz
     from ${rows} as row (${skillColumns})`
 
-const sourceRow = ({ source, id, owner, name, aliases, verifiable, skill }: SourcePlan) => {
-  return { source, id, owner, name, aliases, verifiable, skill: skill.number }
+const sourceRow = ({ source, id, owner, name, aliases, formerLabels, verifiable, skill }: SourcePlan) => {
+  return { source, id, owner, name, aliases, former_labels: formerLabels, verifiable, skill: skill.number }
 }
 
 const insertSources: Statement = (rows) => sql`
@@ -117,8 +117,8 @@ const insertSources: Statement = (rows) => sql`
       as row (source text, id text, skill int, owner boolean, name text, aliases text[], verifiable boolean)`
 
 const updateSources: Statement = (rows) => sql`
-    update skill_sources set name = row.name, aliases = row.aliases, verifiable = row.verifiable
-    from ${rows} as row (source text, id text, name text, aliases text[], verifiable boolean)
+    update skill_sources set name = row.name, aliases = row.aliases, former_labels = row.former_labels, verifiable = row.verifiable
+    from ${rows} as row (source text, id text, name text, aliases text[], former_labels text[], verifiable boolean)
     where skill_sources.source = row.source and skill_sources.source_id = row.id`
 
 async function assignNumbers(tx: Tx, sequence: string, plans: { number: number | undefined }[]): Promise<void> {
