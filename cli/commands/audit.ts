@@ -9,7 +9,12 @@ export function recordCliChange(
   clock: Clock,
   change: Omit<NewAuditEntry, 'who' | 'actor' | 'requestId' | 'source'>,
 ): Promise<void> {
-  return recordAuditEntry(tx, clock, { who: `cli:${accountName()}@${hostname()}`, actor: 'cli', ...change })
+  return recordAuditEntry(tx, clock, { who: cliActor(), actor: 'cli', ...change })
+}
+
+/** Returns the name under which changes made from the command line are recorded. */
+export function cliActor(): string {
+  return `cli:${accountName()}@${hostname()}`
 }
 
 export function accountName(): string {

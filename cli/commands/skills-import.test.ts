@@ -57,6 +57,23 @@ test('a CSV file can be imported as a dry run, imported, and imported again with
     [0, 0, 0, 2],
   )
   assert.equal(repeatedImport.version, version + 1)
+
+  const listed = await json('skills', 'imports')
+  assert.deepEqual(
+    listed.map(({ import_id, format, file_name, status, summary, can_undo }: any) => {
+      return [import_id, format, file_name, status, summary.added, summary.merged, summary.refused, can_undo]
+    }),
+    [
+      [repeatedImport.import_id, 'csv', 'skills.csv', 'done', 0, 0, 1, false],
+      [listed[1].import_id, 'csv', 'skills.csv', 'done', 1, 1, 1, true],
+    ],
+    'only the import that changed rows can be undone',
+  )
+  assert.match(listed[0].started_by, /^cli:.+@/)
+  assert.match(
+    (await cli('skills', 'imports')).stdout,
+    /IM_\w+ .* csv +skills\.csv +cli:.* 1 +0 +1 +done, can be undone/,
+  )
 })
 
 test('a dry run lists skills that the import would rename because two files use the same IDs', async (t) => {

@@ -1,10 +1,12 @@
+import { basename } from 'node:path'
 import { Command, Option } from 'commander'
-import type { ImportSummary, TaxonomyFormat } from '../../server/catalogue/import/import.ts'
+import type { ImportSummary } from '../../server/catalogue/import/import-records.ts'
+import { type TaxonomyFormat, taxonomyFormats } from '../../server/catalogue/taxonomy.ts'
 import { examples } from '../examples.ts'
 import { fieldList, print, table } from '../print.ts'
 import { showProgress } from '../progress.ts'
 import { withStore } from '../store.ts'
-import { recordCliChange } from './audit.ts'
+import { cliActor, recordCliChange } from './audit.ts'
 
 interface Options {
   format: TaxonomyFormat
@@ -17,11 +19,7 @@ export function importCommand(): Command {
   return new Command('import')
     .description('Import a taxonomy (atomic; re-importing applies only the changes)')
     .argument('<path>', 'folder of the ESCO or O*NET download, or the JSON or CSV file')
-    .addOption(
-      new Option('--format <format>', 'format of the taxonomy')
-        .choices(['esco', 'onet', 'lightcast', 'csv'])
-        .makeOptionMandatory(),
-    )
+    .addOption(new Option('--format <format>', 'format of the taxonomy').choices(taxonomyFormats).makeOptionMandatory())
     .option('--dry-run', 'show the changes without making them')
     .addHelpText(
       'after',
@@ -47,10 +45,18 @@ sub_skill is the ID of an existing sub-skill (ss_101). See docs/guides/import-a-
       const progress = showProgress('Writing rows')
       showStatus(`Comparing ${taxonomy.skills.length.toLocaleString('en-US')} rows with the catalogue…`)
       const summary = await withStore(async ({ db, clock }) => {
-        const result = await importTaxonomy(db, clock, taxonomy, { dryRun, progress: progress.update })
-        const { added, changed, merged, version } = result
+        const result = await importTaxonomy(db, clock, taxonomy, {
+          dryRun,
+          progress: progress.update,
+          fileName: basename(path),
+          startedBy: cliActor(),
+        })
+        const { import_id, added, changed, merged, version } = result
         const details = { format, added, changed, merged, version }
-        if (!dryRun) await db.transaction((tx) => recordCliChange(tx, clock, { action: 'catalogue.import', details }))
+        if (import_id)
+          await db.transaction((tx) =>
+            recordCliChange(tx, clock, { action: 'catalogue.import', subject: import_id, details }),
+          )
         return result
       }).finally(() => {
         progress.end()

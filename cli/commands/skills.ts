@@ -18,6 +18,7 @@ import { print, table } from '../print.ts'
 import { withStore } from '../store.ts'
 import { recordCliChange } from './audit.ts'
 import { importCommand } from './skills-import.ts'
+import { importsCommand } from './skills-imports.ts'
 
 interface ApproveOptions {
   subSkill?: number
@@ -33,6 +34,7 @@ export function skillsCommand(): Command {
     )
     .addHelpText(...examples('skills import --format esco ./esco', 'skills requests'))
   skills.addCommand(importCommand())
+  skills.addCommand(importsCommand())
 
   skills
     .command('requests')

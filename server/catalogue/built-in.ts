@@ -49,7 +49,8 @@ export async function loadBuiltInCatalogue(db: Database, clock: Clock, log: Log)
     // If several processes start at the same time, only the first one loads the files.
     if ((await lockCatalogue(tx)).builtInChecksum === checksum) return
     const { changes, summary } = mergeTaxonomy(await readStoredCatalogue(tx), taxonomy)
-    if (await writeCatalogueChanges(tx, 'builtin', changes, new Date(clock.now()))) await incrementCatalogueVersion(tx)
+    const written = await writeCatalogueChanges(tx, 'builtin', changes, new Date(clock.now()))
+    if (written > 0) await incrementCatalogueVersion(tx)
     for (const { at, row, reason } of summary.refused)
       log.warn(`built-in skill rejected, skipping it: ${at}: ${row}: ${reason}`)
     await tx.updateTable('catalogue_version').set({ built_in_checksum: checksum }).execute()

@@ -10,7 +10,11 @@ export interface Taxonomy {
   rejected: RejectedRow[]
 }
 
-export type Source = 'builtin' | 'esco' | 'onet' | 'lightcast' | 'csv' | 'request'
+/** Formats of files that operators can import. Each is the source of its skills. */
+export const taxonomyFormats = ['esco', 'onet', 'lightcast', 'csv'] as const
+export type TaxonomyFormat = (typeof taxonomyFormats)[number]
+
+export type Source = 'builtin' | 'request' | TaxonomyFormat
 
 export interface TaxonomyMasterSkill {
   id: string

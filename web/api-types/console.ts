@@ -308,7 +308,7 @@ export interface CatalogueGroupCountedList {
 
 export interface CatalogueImport {
   import_id: string
-  format: 'csv' | 'lightcast'
+  format: 'esco' | 'onet' | 'lightcast' | 'csv'
   file_name: string
   dry_run: boolean
   status: 'running' | 'done' | 'failed'
@@ -319,6 +319,10 @@ export interface CatalogueImport {
   started_by: string
   started_at: string
   ended_at: string | null
+  undone_at: string | null
+  undone_by: string | null
+  /** Whether this is the import that can be undone next. */
+  can_undo: boolean
 }
 
 export interface CatalogueImportList {

@@ -2,26 +2,37 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Tx } from '../../platform/database/database.ts'
 import type { Source } from '../taxonomy.ts'
 import type { MasterSkillPlan, SubSkillPlan } from './hierarchy.ts'
+import { recordChanges } from './import-changes.ts'
 import type { CatalogueChanges } from './merge.ts'
 import type { SkillPlan, SourcePlan } from './skill-plans.ts'
 
 /** Number of rows that one SQL statement writes. They are sent as one JSON text. */
 const ROWS_PER_STATEMENT = 1000
 
-/** Writes the changes of a merge and assigns numbers to new rows. Returns whether any row was written. */
+export interface WriteOptions {
+  /** Import that the changes are recorded for. Changes that are not recorded cannot be undone. */
+  importId?: string
+  progress?: ((written: number, total: number) => void) | undefined
+}
+
+/** Writes the changes of a merge and assigns numbers to new rows. Returns the number of added and changed rows. */
 export async function writeCatalogueChanges(
   tx: Tx,
   source: Source,
-  { masters, subSkills, skills, sources }: CatalogueChanges,
+  changes: CatalogueChanges,
   now: Date,
-  progress: (written: number, total: number) => void = () => {},
-): Promise<boolean> {
-  const changes = [masters, subSkills, skills, sources]
-  const total = changes.reduce((sum, { added, changed }) => sum + added.length + changed.length, 0)
+  { importId, progress = () => {} }: WriteOptions = {},
+): Promise<number> {
+  const { masters, subSkills, skills, sources } = changes
+  const total = [masters, subSkills, skills, sources].reduce(
+    (sum, { added, changed }) => sum + added.length + changed.length,
+    0,
+  )
   let written = 0
   await assignNumbers(tx, 'master_skill_numbers', masters.added)
   await assignNumbers(tx, 'sub_skill_numbers', subSkills.added)
   await assignNumbers(tx, 'skill_numbers', skills.added)
+  if (importId) await recordChanges(tx, importId, changes)
 
   await writeRows(masters.added.map(masterRow), insertMasters(source))
   await writeRows(masters.changed.map(masterRow), updateMasters)
@@ -33,7 +44,7 @@ export async function writeCatalogueChanges(
   await writeRows(skills.added.map(skillRow), insertSkills(now))
   await writeRows(sources.added.map(sourceRow), insertSources)
   await writeRows(sources.changed.map(sourceRow), updateSources)
-  return total > 0
+  return total
 
   function writeRows(rows: object[], statement: Statement) {
     return executeInBatches(rows, statement, (count) => {

@@ -2,6 +2,7 @@ import { type TSchema, Type } from 'typebox'
 import { ModeSchema } from '../../access/schema.ts'
 import { serviceStates } from '../../access/service-switch.ts'
 import { MasterSkillName, skillPlace, skillRequestFields } from '../../catalogue/schema.ts'
+import { taxonomyFormats } from '../../catalogue/taxonomy.ts'
 import { emailKinds, emailStatuses } from '../../mail/mail.ts'
 import { audiences, suppressionReasons } from '../../mail/suppressions.ts'
 import { named } from '../../platform/http/named-schemas.ts'
@@ -219,7 +220,7 @@ export const ImportRecord = named(
   'CatalogueImport',
   Type.Object({
     import_id: text,
-    format: Type.Enum(['csv', 'lightcast']),
+    format: Type.Enum([...taxonomyFormats]),
     file_name: text,
     dry_run: Type.Boolean(),
     status: Type.Enum(['running', 'done', 'failed']),
@@ -230,6 +231,9 @@ export const ImportRecord = named(
     started_by: text,
     started_at: text,
     ended_at: orNull(text),
+    undone_at: orNull(text),
+    undone_by: orNull(text),
+    can_undo: Type.Boolean({ description: 'Whether this is the import that can be undone next.' }),
   }),
 )
 

@@ -51,6 +51,7 @@ export const TABLES_WITHOUT_POLICY: Record<string, string> = {
   schema_migrations: 'migrations of the deployment',
   selected_skills: 'selections of the public API, which has no organisations',
   service_switch: 'a single row: the switch for all organisations',
+  skill_import_changes: 'the shared catalogue of skills',
   skill_merges: 'the shared catalogue of skills',
   skill_sources: 'the shared catalogue of skills',
   skills: 'the shared catalogue of skills',
