@@ -194,3 +194,17 @@ test('the data of a campaign with a test clock is erased when the clock moves', 
   assert.equal(await name(), 'erased')
   assert.equal((await enforceRetention(app.context)).contact_data, 0)
 })
+
+test('the time of the server does not erase the data of a campaign with a test clock before the clock is archived', async (t) => {
+  const app = await startApp(t)
+  const partner = await createCampaignPartner(app)
+  const { test_clock_id } = (await partner.post('/test-clocks', { starts_at: '2026-03-02T06:00:00Z' })).body.data
+  const { mandate_id } = await partner.createMandate({})
+  await partner.createCampaign(mandate_id, [aCandidate(1)], { test_clock_id })
+  await partner.post(`/test-clocks/${test_clock_id}/advance`, { to: '2026-06-01T06:00:00Z' })
+  await runTestClocks(app.context, timedWorks)
+  app.clock.advance(2000 * DAY)
+  assert.equal((await enforceRetention(app.context)).contact_data, 0)
+  assert.equal((await partner.remove(`/test-clocks/${test_clock_id}`)).status, 200)
+  assert.equal((await enforceRetention(app.context)).contact_data, 1)
+})
