@@ -64,6 +64,17 @@ test('people who take part, or whose conversation runs, are not erased', async (
   assert.equal((await partner.get('/results')).body.data.items[0].candidate.name, 'Person 1')
 })
 
+test('the conversation of a restricted person does not delay the erasure', async (t) => {
+  const app = await startApp(t)
+  const { partner } = await contactTestCandidate(app)
+  const { person_id } = (await partner.get('/people?phone=%2B919810000001')).body.data.items[0]
+  assert.equal((await partner.post(`/people/${person_id}/restrict`, {})).status, 200)
+  app.clock.advance(730 * DAY - HOUR)
+  assert.equal((await enforceRetention(app.context)).contact_data, 0)
+  app.clock.advance(HOUR)
+  assert.equal((await enforceRetention(app.context)).contact_data, 1)
+})
+
 test('the preview counts the people who will be erased, by date', async (t) => {
   const app = await startApp(t)
   app.clock.set('2026-11-01T06:00:00Z')
