@@ -270,9 +270,21 @@ test('each end of an assessment is reported in the format of the ATS', async (t)
 test('recruiters of Ashby can enter a phone number and a language', async (t) => {
   const app = await getApp()
   startReports(t, app)
-  const { ats, partner } = await startAts(t, app, 'ashby')
+  const { ats, partner, key } = await startAts(t, app, 'ashby')
   const { mandate_id } = await partner.createMandate({ languages: ['en', 'hi'] })
   assert.deepEqual(await ats.listCustomFields!(), ['phone', 'language'])
+  const { body } = await app.fetch('/ats/ashby/assessment.customField.list', {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: '{}',
+  })
+  const [phoneField, languageField] = body.fields
+  assert.deepEqual(phoneField, { id: 'phone', name: 'Phone number', type: 'Phone', isRequired: false })
+  assert.deepEqual([languageField.type, languageField.isRequired], ['ValueSelect', false])
+  assert.deepEqual(languageField.possible_values.slice(0, 2), [
+    { key: 'en', value: 'English' },
+    { key: 'hi', value: 'Hindi' },
+  ])
   const person = aPerson(1, 1, { phone: '99900 00001', language: 'hi' })
   const order = await ats.order('application-1', mandate_id, person)
   assert.equal(order.status, 200, order.message)

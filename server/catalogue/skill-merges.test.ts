@@ -182,6 +182,24 @@ test('the admin key merges skills and undoes the merge', async () => {
   assert.equal((await call(`${merged}/undo-merge`, {})).status, 409)
 })
 
+test('verification stays off for a skill into which skills with questions are merged', async () => {
+  const { app, operator, merge, undo, read } = await setUp()
+  const [survivor] = (await importSkills(app, [{ id: 'plaster-1', name: 'Lime plaster polishing' }])) as [string]
+  const merged = 'sk_1021'
+  assert.equal((await read(survivor)).verifiable, false)
+  assert.equal(codeOf(await merge(merged, survivor)), '200')
+  assert.equal((await read(survivor)).verifiable, true)
+  const { revision } = await read(survivor)
+  const change = await operator.call('PATCH', `${SKILLS}/${survivor}`, { revision, verification: false })
+  assert.equal(codeOf(change), '200')
+  const { verifiable, verifiable_reason } = await read(survivor)
+  assert.deepEqual([verifiable, verifiable_reason], [false, 'switched_off'])
+  const { get } = await createPartner(app)
+  assert.equal((await get(`/skills/${survivor}`)).body.data.verifiable, false)
+  assert.equal(codeOf(await undo(merged)), '200')
+  assert.equal((await read(merged)).verifiable, true)
+})
+
 test('attempts and endorsements of a merged skill count for the surviving skill', async () => {
   const { app, merge, undo } = await setUp()
   const { orgId } = await app.fixtures.createOrg()

@@ -133,6 +133,10 @@ test('a skill that ESCO knows is aligned with its concept', async () => {
       ['ESCO', uri, uri],
     ],
   )
+  const response = await fetch(`${calls.app.url}/credentials/${id}`, { headers: { accept: 'text/html' } })
+  const page = await response.text()
+  assert.ok(page.includes(`ESCO: <a href="${uri}"`), page)
+  assert.ok(!page.includes(`href="${calls.app.url}/api/skills/`), 'JSON is of no use on a page')
   assert.equal((await checkOverHttp(calls.app, credential)).verdict, 'valid')
 })
 

@@ -181,6 +181,9 @@ test('after an erasure, pages report that the data was erased, and none can be c
   await app.context.db.transaction((tx) =>
     erasePerson(tx, app.context, partner.scope, personId, { basis: 'GDPR Article 17', requestedBy: 'the person' }),
   )
+  // What ends sessions later does not change why they ended.
+  await partner.post(paths.candidate.replace('embed-sessions', 'revoke-link'))
+  await allow(app, partner.scope, ['https://other.example.com'])
   const opening = await open(app, unopened)
   assert.deepEqual([opening.status, opening.code], [410, 'DATA_ERASED'])
   const report: any = await (await getReport(app, reportToken)).json()

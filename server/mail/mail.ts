@@ -270,7 +270,7 @@ function isAllowedInTest(entries: string[], address: string): boolean {
   const lowerCaseAddress = address.toLowerCase()
   return entries.some((entry) =>
     entry.startsWith('@')
-      ? lowerCaseAddress.endsWith(entry) && !lowerCaseAddress.startsWith('@')
+      ? lowerCaseAddress.endsWith(entry)
       : lowerCaseAddress === entry,
   )
 }

@@ -4,7 +4,7 @@ import { startApp, type TestApp } from '../../test/support/app.ts'
 import { oncePerFile } from '../../test/support/cleanup.ts'
 import { type ConsoleUser, signInMember } from '../../test/support/console.ts'
 import { pngImage } from '../../test/support/images.ts'
-import { aTestNumberCandidate, createCampaignPartner, passTime } from '../../test/support/partners.ts'
+import { aCandidate, aTestNumberCandidate, createCampaignPartner, passTime } from '../../test/support/partners.ts'
 import { changeBranding } from '../branding/branding.ts'
 import { DAY } from '../platform/clock.ts'
 import { enforceRetention } from '../privacy/retention/enforce.ts'
@@ -12,12 +12,12 @@ import { deleteEndedLinks } from './report-links.ts'
 
 const getApp = oncePerFile((t) => startApp(t))
 
-/** Creates a campaign with one qualified candidate, and signs in a viewer. */
-async function setUp() {
+/** Creates a campaign with a candidate, who is qualified by default, and signs in a viewer. */
+async function setUp(candidate: object = aTestNumberCandidate(1)) {
   const app = await getApp()
   const partner = await createCampaignPartner(app)
   const { mandate_id } = await partner.createMandate()
-  const campaign = await partner.createCampaign(mandate_id, [aTestNumberCandidate(1)])
+  const campaign = await partner.createCampaign(mandate_id, [candidate])
   await passTime(app, 8000)
   const { body } = await partner.get(`/campaigns/${campaign.campaign.campaign_id}/candidates`)
   const candidateId: string = body.data.items[0].candidate_id
@@ -72,6 +72,23 @@ test('a shared report opens without an account, with branding and without contac
   assert.equal(listed.last_opened_at, new Date(app.clock.now()).toISOString())
   assert.equal(Date.parse(listed.expires_at) - Date.parse(listed.created_at), 7 * DAY)
   assert.ok(!('url' in listed), 'the URL is returned once')
+})
+
+test('the report shows the result of every conversation that has ended, and none of one that runs', async () => {
+  for (const [candidate, summary, hasResult] of [
+    [aTestNumberCandidate(5), 'The candidate declined to take part.', true],
+    [aTestNumberCandidate(6), 'The candidate did not respond.', true],
+    [aCandidate(1), 'The candidate has started and not finished yet.', false],
+  ] as const) {
+    const { app, viewer, linksPath } = await setUp(candidate)
+    const { text } = await open(app, (await share(viewer, linksPath)).path)
+    assert.ok(text.includes(summary), text)
+    assert.deepEqual(
+      [text.includes('0 of 3 skills verified'), text.includes('Finished')],
+      [hasResult, hasResult],
+      summary,
+    )
+  }
 })
 
 test('a link stops working when it is revoked, and when it expires', async () => {

@@ -176,6 +176,21 @@ test('after disconnecting, keys and links are invalid and no report is sent', as
   )
 })
 
+test('reports that wait when the ATS is disconnected fail, and cannot be replayed', async (t) => {
+  const app = await getApp()
+  const { setup, order } = await orderOnce(t, app, 'ashby', () => ({ status: 503 }))
+  await until(async () => (await reportsOf(app, setup))[0]?.last_status === 503)
+  await app.context.db.transaction((tx) => disconnect(tx, app.context, setup.partner.scope, setup.connectionId))
+  const reports = await reportsOf(app, setup)
+  assert.ok(reports.length > 0)
+  for (const { state, last_error } of reports)
+    assert.deepEqual([state, last_error], ['failed', 'the ATS was disconnected'])
+  await assert.rejects(
+    app.context.db.transaction((tx) => replayReport(tx, app.clock, setup.partner.scope, order.assessmentId!)),
+    /The ATS is disconnected; reports can no longer be sent\./,
+  )
+})
+
 test('the report page shows the result and no contact data, until the link expires', async (t) => {
   const app = await getApp()
   const { setup, order } = await orderOnce(t, app, 'workable', () => undefined, {}, { phone: '+919990000001' })

@@ -306,7 +306,7 @@ test('an answer replaces the agreed contact; a reply that is not understood does
 })
 
 test('a requested contact uses the next channel if it fails at once or later, and does not end the conversation', async () => {
-  const { context, clock, db, enrolCandidate, result, reply } = await setUp()
+  const { context, clock, db, changes, enrolCandidate, result, reply } = await setUp()
   const partner = await enrolCandidate({ channels: ['whatsapp', 'sms', 'email'] })
   await contactNow(context)
   for (const text of ['not now', 'later today']) await reply(partner, text)
@@ -317,6 +317,11 @@ test('a requested contact uses the next channel if it fails at once or later, an
   assert.deepEqual(
     sentMessages.map(({ channel }) => channel),
     ['sms'],
+  )
+  assert.deepEqual(
+    changes.flatMap(({ followUps }) => followUps),
+    [],
+    'a requested contact is no follow-up',
   )
   sendErrors.email = 'unreachable'
   const providerId = `sms-${sentMessages[0]!.message_id}`

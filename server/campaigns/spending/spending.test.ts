@@ -120,10 +120,14 @@ test('an organisation replaces its price table, and other organisations and TEST
   assert.deepEqual(errorPaths(repeated), ['prices[1]', 'exchange_rates[0].currency'])
   const invalid = await partner.put('/spending/price-table', {
     currency: 'rupees',
-    prices: [{ ...price, price: -1 }],
+    prices: [
+      { ...price, price: -1 },
+      { ...price, channel: 'voice', price: 100_000 },
+      { ...price, channel: 'email', price: 100_000.01 },
+    ],
     exchange_rates: [],
   })
-  assert.deepEqual(errorPaths(invalid), ['currency', 'prices[0].price'])
+  assert.deepEqual(errorPaths(invalid), ['currency', 'prices[0].price', 'prices[2].price'])
   assert.equal((await partner.remove('/spending/price-table')).body.data.is_default, true)
 })
 

@@ -244,6 +244,13 @@ test('each consent gives a new link; older ones work until they are revoked', as
   const secondToken = data.manageUrl.split('#token=')[1]
   assert.notEqual(secondToken, firstToken)
   assert.equal((await holderCalls(calls.app, firstToken).view()).status, 200)
+  for (let count = 3; count <= 21; count++) {
+    assert.equal((await holderCalls(calls.app, firstToken).view()).status, 200, `${count - 1} links`)
+    calls.clock.advance(1000)
+    await expectOk(decide(calls, session, { wanted: true }))
+  }
+  assert.equal((await holderCalls(calls.app, firstToken).view()).status, 401, 'the oldest of 21 links')
+  assert.equal((await holderCalls(calls.app, secondToken).view()).status, 200)
   await holderCalls(calls.app, secondToken).change({ revoke_other_links: true })
   assert.equal((await holderCalls(calls.app, firstToken).view()).status, 401)
   assert.equal((await holderCalls(calls.app, secondToken).view()).status, 200)

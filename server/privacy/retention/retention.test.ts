@@ -64,6 +64,17 @@ test('people who take part, or whose conversation runs, are not erased', async (
   assert.equal((await partner.get('/results')).body.data.items[0].candidate.name, 'Person 1')
 })
 
+test('the conversation of a restricted person does not delay the erasure', async (t) => {
+  const app = await startApp(t)
+  const { partner } = await contactTestCandidate(app)
+  const { person_id } = (await partner.get('/people?phone=%2B919810000001')).body.data.items[0]
+  assert.equal((await partner.post(`/people/${person_id}/restrict`, {})).status, 200)
+  app.clock.advance(730 * DAY - HOUR)
+  assert.equal((await enforceRetention(app.context)).contact_data, 0)
+  app.clock.advance(HOUR)
+  assert.equal((await enforceRetention(app.context)).contact_data, 1)
+})
+
 test('the preview counts the people who will be erased, by date', async (t) => {
   const app = await startApp(t)
   app.clock.set('2026-11-01T06:00:00Z')
@@ -193,4 +204,18 @@ test('the data of a campaign with a test clock is erased when the clock moves', 
   await advance('2028-06-01T06:00:00Z')
   assert.equal(await name(), 'erased')
   assert.equal((await enforceRetention(app.context)).contact_data, 0)
+})
+
+test('the time of the server does not erase the data of a campaign with a test clock before the clock is archived', async (t) => {
+  const app = await startApp(t)
+  const partner = await createCampaignPartner(app)
+  const { test_clock_id } = (await partner.post('/test-clocks', { starts_at: '2026-03-02T06:00:00Z' })).body.data
+  const { mandate_id } = await partner.createMandate({})
+  await partner.createCampaign(mandate_id, [aCandidate(1)], { test_clock_id })
+  await partner.post(`/test-clocks/${test_clock_id}/advance`, { to: '2026-06-01T06:00:00Z' })
+  await runTestClocks(app.context, timedWorks)
+  app.clock.advance(2000 * DAY)
+  assert.equal((await enforceRetention(app.context)).contact_data, 0)
+  assert.equal((await partner.remove(`/test-clocks/${test_clock_id}`)).status, 200)
+  assert.equal((await enforceRetention(app.context)).contact_data, 1)
 })

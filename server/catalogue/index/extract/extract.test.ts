@@ -720,6 +720,8 @@ test('a skill is required, preferred or not required', () => {
   assert.equal(requirementOf('Knowledge of welding is a plus.'), 'preferred')
   assert.equal(requirementOf('Good to have: welding'), 'preferred')
   assert.equal(requirementOf('Welding (preferred)'), 'preferred')
+  assert.equal(requirementOf('Good to have:\nwelding'), 'preferred')
+  assert.equal(requirementOf('Good to have:\n\nwelding'), 'required')
   assert.equal(requirementOf('Welding is not required.'), 'not_required')
   assert.equal(requirementOf('A bonus is paid monthly. Welding needed.'), 'required')
 })
