@@ -80,6 +80,11 @@ test('a candidate is refunded once', async () => {
   await refund()
   await assert.rejects(refund())
   assert.equal(await balanceOf(db.queries, { orgId, mode: 'live' }), 6)
+  const { rows } = await db.pool.query(
+    `select amount, balance_after, campaign_id, candidate_id from credit_entries where org_id = $1 and reason = 'refund'`,
+    [orgId],
+  )
+  assert.deepEqual(rows, [{ amount: 1, balance_after: 6, campaign_id: 'CP_1', candidate_id: 'CD_1' }])
 })
 
 test('the initial credits are granted once', async () => {

@@ -464,11 +464,24 @@ test('a QTI item and a QTI package are imported', async () => {
   const content_base64 = itemPackage([{ name: 'items/a b.xml', xml: itemXml(second) }], metadata).toString('base64')
   const zipped = await partner.post('/items/import', { file_name: 'items.zip', content_base64 })
   assert.equal(zipped.status, 200, JSON.stringify(zipped.body))
+  const byStandard = metadata
+    .replace(
+      /<lom:general>.*<\/lom:general>/,
+      '<curriculumStandardsMetadataSet><GUID>sk_1003</GUID></curriculumStandardsMetadataSet>',
+    )
+    .replace('very difficult', 'Very Easy')
+  const standards = itemPackage([{ name: 'q3.xml', xml: itemXml({ ...second, id: 'q3' }) }], byStandard)
+  const fromStandard = await partner.post('/items/import', {
+    file_name: 'standards.zip',
+    content_base64: standards.toString('base64'),
+  })
+  assert.equal(fromStandard.status, 200, JSON.stringify(fromStandard.body))
   assert.deepEqual(
     (await listItems()).map(({ external_id, skill_id, difficulty }: any) => [external_id, skill_id, difficulty]),
     [
       ['q1', 'sk_1001', 0],
       ['q2', 'sk_1002', 0.8],
+      ['q3', 'sk_1003', -0.8],
     ],
   )
   const [set] = await listOwnItems(app.context.db.queries, app.context.vault, partner.orgId, 1001)

@@ -9,7 +9,7 @@ import { until } from '../../test/support/until.ts'
 import type { OrgScope } from '../access/caller.ts'
 import { skillNumber } from '../catalogue/ids.ts'
 import { LoadedSkills } from '../catalogue/loaded-skills.ts'
-import { MINUTE } from '../platform/clock.ts'
+import { MINUTE, SECOND } from '../platform/clock.ts'
 import { loadBank } from '../questions/bank/bank.ts'
 import { MIN_ACTIVE_ITEMS } from '../questions/skill-items.ts'
 import { WriterError } from '../questions/writer-error.ts'
@@ -347,6 +347,9 @@ test('a transient error is retried with backoff, and the last attempt fails with
   )
 
   await db.transaction((tx) => retryMandate(tx, scope, clock, mandate_id))
+  await preparer.prepareAll()
+  assert.equal((await getMandate(db.queries, scope, mandate_id)).status, 'preparing', 'the attempts are counted anew')
+  clock.advance(SECOND)
   await prepareMandates(context)
   const eventSummaries = (await listEvents(app, scope)).map(({ type, data }) => [type, data.version, data.flow_version])
   assert.deepEqual(eventSummaries, [

@@ -33,6 +33,7 @@ test('sizes and numbers of entries are limited', () => {
   large.read('b')
   const tooLarge = writeZip([file('a', 'x'.repeat(10_000)), file('b', 'x'.repeat(5001))])
   assert.throws(() => open(tooLarge), /larger than 15,000 bytes together/)
+  assert.equal(open(writeZip([file('a', 'x'.repeat(10_000)), file('b', 'x'.repeat(5000))])).names.length, 2)
   assert.throws(() => open(writeZip('abcdef'.split('').map((name) => file(name)))), /6 entries; at most 5/)
 })
 

@@ -257,7 +257,7 @@ test('events are fanned out to the webhooks that subscribe to their type, and li
 })
 
 test('a replay reports unknown events, selects by IDs or by time, and needs an active webhook', async (t) => {
-  const { as, createKey, recordEvents, listDeliveries, clock } = await start(t)
+  const { as, context, createKey, recordEvents, listDeliveries, clock } = await start(t)
   const key = await createKey('live')
   const earlyIds = await recordEvents(key, { n: 1 }, { n: 2 })
   clock.advance(60 * SECOND)
@@ -299,9 +299,14 @@ test('a replay reports unknown events, selects by IDs or by time, and needs an a
   assert.equal((await replay({ to: new Date(clock.now()).toISOString() })).body.data.replayed, 2)
   await as(key).put(`/webhooks/${id}`, { url: WEBHOOK_URL, event_types: ['result.failed'] })
   assert.equal((await replay({ from: '2026-03-01T00:00:00Z' })).body.data.replayed, 0)
+  const { pool } = context.db
+  await pool.query('update webhooks set failing_since = $1 where webhook_id = $2', [new Date(clock.now() - DAY), id])
   await as(key).post(`/webhooks/${id}/disable`)
   assert.equal((await replay({ event_ids: lateIds })).body.error.code, 'CONFLICT')
+  assert.equal((await as(key).post(`/webhooks/${id}/test`)).body.error.code, 'CONFLICT')
   await as(key).post(`/webhooks/${id}/enable`)
+  const { rows } = await pool.query('select failing_since from webhooks where webhook_id = $1', [id])
+  assert.deepEqual(rows, [{ failing_since: null }], 'the day until the endpoint counts as failing begins again')
   await as(key).put(`/webhooks/${id}`, { url: WEBHOOK_URL })
   clock.advance(30 * DAY - 60 * SECOND)
   assert.equal(

@@ -88,6 +88,11 @@ test('results are counted per campaign and day, are unread for each member until
   await passTime(app, 8000)
   assert.equal(await countUnread(viewer, partner.orgId), 1)
   assert.ok((await listTexts(viewer, partner.orgId)).includes('2 candidates qualified in “March intake”'))
+  const newest = async () => (await viewer.get(`/orgs/${partner.orgId}/test/notifications`)).body.data.items[0].text
+  assert.equal(await newest(), '2 candidates qualified in “March intake”')
+  await partner.enrol(campaign.campaign_id, [aTestNumberCandidate(5)])
+  await passTime(app, 8000)
+  assert.equal(await newest(), '3 candidates ended without qualifying in “March intake”')
 
   await saveSettings(viewer, partner.orgId, { ...DAILY, digest: 'off', kinds: ['credits'] })
   assert.deepEqual(await listTexts(viewer, partner.orgId), [])

@@ -282,7 +282,7 @@ test('an expired credential is reported as expired', async () => {
   const { credential } = await readPublic(calls.app, id)
   await calls.app.context.db.queries
     .updateTable('credentials')
-    .set({ valid_until: new Date(calls.clock.now() - 1000) })
+    .set({ valid_until: new Date(calls.clock.now()) })
     .where('credential_id', '=', id)
     .execute()
   const key = await calls.app.fixtures.createPartnerKey(calls.orgId)
@@ -291,6 +291,7 @@ test('an expired credential is reported as expired', async () => {
       (item: any) => item.credential_id,
     )
   assert.deepEqual([await statusOf('expired'), await statusOf('active')], [[id], []])
+  assert.equal((await calls.app.as(key).get(`/credentials/${id}`)).body.data.status, 'expired')
   assert.equal((await checkOverHttp(calls.app, credential)).verdict, 'valid', 'the signed time counts for verifiers')
 })
 
