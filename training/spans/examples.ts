@@ -87,7 +87,7 @@ function readExample(text: string, index: SkillIndex | undefined, wordVectors: W
   readGapKinds(text, tokens, gapKinds)
   const rowLists: number[][] = Array.from({ length: count }, () => [])
   const valueLists: number[][] = Array.from({ length: count }, () => [])
-  visitTokenFeatures(text, tokens, marks, gapKinds, (at, feature, value, isWord) => {
+  visitTokenFeatures(tokens, marks, gapKinds, (at, feature, value, isWord) => {
     rowLists[at]!.push((feature >>> (32 - ROW_BITS)) + (isWord ? ROW_COUNT : 0))
     valueLists[at]!.push(value)
   })

@@ -122,7 +122,7 @@ export class Extractor {
     markLabels(labelMentions, tokens.count, this.marks)
     readGapKinds(text, tokens, this.gapKinds)
     return this.parts.tagger
-      .tag(text, tokens, this.marks, this.gapKinds)
+      .tag(tokens, this.marks, this.gapKinds)
       .map((span) => ({ ...span, start: tokens.starts[span.from]!, end: tokens.ends[span.to - 1]! }))
       .sort((a, b) => a.start - b.start || a.end - b.end)
   }

@@ -104,10 +104,10 @@ export class Tokens {
   /** The folded units of word i are chars[charStarts[i]] up to, but not including, chars[charStarts[i + 1]]. */
   charStarts = new Int32Array(0)
   chars = new Uint16Array(0)
+  /** The UTF-16 units of the text, then some zeros. */
+  units = new Uint16Array(0)
   /** The memory of `units`, as bytes. */
   private unitBytes = Buffer.alloc(0)
-  /** The UTF-16 units of the text. */
-  private units = new Uint16Array(0)
 
   /** Replaces the words by those of this text. */
   read(text: string): this {

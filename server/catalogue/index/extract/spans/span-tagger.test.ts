@@ -23,10 +23,10 @@ test('the scores of the tagger equal the sums of the weights of all features', (
     const marks = Uint8Array.from({ length: count + 1 }, (_, at) => (at * 7) % MARK_COUNT)
     const gapKinds = new Uint8Array(count + 1)
     readGapKinds(text, tokens, gapKinds)
-    tagger.tag(text, tokens, marks, gapKinds)
+    tagger.tag(tokens, marks, gapKinds)
     const sums = new Float64Array(count * WEIGHTS_PER_ROW)
     const wordRoles = new Map<number, number>()
-    visitTokenFeatures(text, tokens, marks, gapKinds, (at, feature, weight, isWord) => {
+    visitTokenFeatures(tokens, marks, gapKinds, (at, feature, weight, isWord) => {
       if (isWord) {
         wordRoles.set(at, (wordRoles.get(at) ?? 0) + weight)
         return
@@ -62,7 +62,7 @@ test('clauses and names are tagged as spans', () => {
   const tokens = new Tokens().read(text)
   const gapKinds = new Uint8Array(tokens.count + 1)
   readGapKinds(text, tokens, gapKinds)
-  const spans = new SpanTagger(spanModel()).tag(text, tokens, new Uint8Array(tokens.count + 1), gapKinds)
+  const spans = new SpanTagger(spanModel()).tag(tokens, new Uint8Array(tokens.count + 1), gapKinds)
   assert.ok(spans.some(({ from, to }) => text.slice(tokens.starts[from], tokens.ends[to - 1]) === 'Java'))
 })
 

@@ -1,4 +1,13 @@
 import type { Tokens } from '../../text/tokens.ts'
+import {
+  highWeight,
+  knowledgeWeights,
+  lowWeight,
+  PACKED_BIAS,
+  packRows,
+  packWeights,
+  skillWeights,
+} from './packed-weights.ts'
 import { type SpanModel, WEIGHTS_PER_ROW } from './span-model.ts'
 import { COMMA_GAP, GAP_KIND_COUNT, SENTENCE_GAP } from './token-context.ts'
 import {
@@ -12,7 +21,7 @@ import {
   pairSecondFeature,
 } from './token-features.ts'
 import { pairFeature, SENTENCE_WORD, SHAPE_COUNT, wordShape } from './word-features.ts'
-import { MAX_SENTENCE_WORDS, WordRows } from './word-rows.ts'
+import { MAX_SENTENCE_WORDS, NO_WORD, PACKED_PER_ROW, WordRows } from './word-rows.ts'
 
 /** Types of spans, which are the chains of the model: a clause such as "coordinate developers", and a name such as "Java". */
 const SKILL_SPAN = 0
@@ -39,14 +48,16 @@ export interface TaggedSpan {
 export class SpanTagger {
   private readonly model: SpanModel
   private readonly wordRows: WordRows
-  /** Weights of the features with few values, by value. */
-  private readonly marksRows: Int16Array
-  private readonly markShapeRows: Int16Array
-  private readonly gapsRows: Int16Array
-  /** By token of the sentence: the index of its weights in `wordRows`. */
-  private readonly wordIndexes = new Int32Array(MAX_SENTENCE_WORDS)
+  /** Packed weights (packed-weights.ts) of the features with few values, by value. */
+  private readonly marksRows: Int32Array
+  private readonly markShapeRows: Int32Array
+  private readonly gapsRows: Int32Array
+  /** All rows of the model, for pairs of words. */
+  private readonly pairRows: Int32Array
+  /** By token of the sentence, from WORDS_BEFORE on: the index of its weights in `wordRows`. NO_WORD before and after the sentence. */
+  private readonly wordIndexes = new Int32Array(MAX_SENTENCE_WORDS + 2 * WORDS_BEFORE).fill(NO_WORD)
   private readonly shapes = new Uint8Array(MAX_SENTENCE_WORDS)
-  /** By token of the text: the scores of B and I of the two chains. */
+  /** By token of the text: the packed scores of B and I of the two chains. */
   private scores = new Int32Array(0)
   /** By token of the text: the best previous label for each label, two bits each. */
   private backPointers = [new Uint8Array(0), new Uint8Array(0)]
@@ -55,6 +66,7 @@ export class SpanTagger {
   constructor(model: SpanModel) {
     this.model = model
     this.wordRows = new WordRows(model)
+    this.pairRows = packRows(model.rows)
     this.marksRows = this.rowsOf(MARKS_CODE_COUNT, marksFeature)
     this.markShapeRows = this.rowsOf(MARK_COUNT * SHAPE_COUNT, (i) =>
       markShapeFeature(Math.floor(i / SHAPE_COUNT), i % SHAPE_COUNT),
@@ -64,24 +76,25 @@ export class SpanTagger {
     )
   }
 
-  private rowsOf(count: number, feature: (value: number) => number): Int16Array {
+  private rowsOf(count: number, feature: (value: number) => number): Int32Array {
     const { rows, rowShift } = this.model
-    const table = new Int16Array(count * WEIGHTS_PER_ROW)
+    const table = new Int32Array(count * PACKED_PER_ROW)
     for (let value = 0; value < count; value++) {
       const row = (feature(value) >>> rowShift) * WEIGHTS_PER_ROW
-      for (let i = 0; i < WEIGHTS_PER_ROW; i++) table[value * WEIGHTS_PER_ROW + i] = rows[row + i]!
+      for (let i = 0; i < PACKED_PER_ROW; i++)
+        table[value * PACKED_PER_ROW + i] = packWeights(rows[row + i * 2]!, rows[row + i * 2 + 1]!)
     }
     return table
   }
 
   /**
-   * Returns the spans of the text in the order of its sentences. `marks` has the marks of the labels in the text (token-features.ts),
+   * Returns the spans of a text in the order of its sentences. `marks` has the marks of the labels in the text (token-features.ts),
    * `gapKinds` the kind of the gap before each token, and SENTENCE_GAP after the last one.
    */
-  tag(text: string, tokens: Tokens, marks: Uint8Array, gapKinds: Uint8Array): TaggedSpan[] {
+  tag(tokens: Tokens, marks: Uint8Array, gapKinds: Uint8Array): TaggedSpan[] {
     const { count } = tokens
     if (this.backPointers[0]!.length < count) {
-      this.scores = new Int32Array(count * 2 * WEIGHTS_PER_ROW)
+      this.scores = new Int32Array(count * 2 * PACKED_PER_ROW)
       this.backPointers = [new Uint8Array(count * 2), new Uint8Array(count * 2)]
     }
     this.gapKinds = gapKinds
@@ -89,7 +102,7 @@ export class SpanTagger {
     for (let from = 0; from < count; ) {
       let to = from + 1
       while (gapKinds[to] !== SENTENCE_GAP && to - from < MAX_SENTENCE_WORDS) to++
-      this.scoreSentence(text, tokens, from, to, marks)
+      this.scoreSentence(tokens, from, to, marks)
       this.decode(SKILL_SPAN, from, to, spans)
       this.decode(KNOWLEDGE_SPAN, from, to, spans)
       from = to
@@ -111,7 +124,8 @@ export class SpanTagger {
     let margin = 0
     for (let at = from; at < to; at++) {
       const label = at === from ? BEGIN : INSIDE
-      margin += scores[at * WEIGHTS_PER_ROW + type * 2 + label - 1]!
+      const packed = scores[at * PACKED_PER_ROW + type]!
+      margin += label === BEGIN ? lowWeight(packed) : highWeight(packed)
       margin +=
         transition(at, at === from ? OUTSIDE : at === from + 1 ? BEGIN : INSIDE, label) -
         transition(at, OUTSIDE, OUTSIDE)
@@ -123,84 +137,91 @@ export class SpanTagger {
 
   /** Returns the scores of the text that was tagged last, for tests: four per token. */
   get tokenScores(): Int32Array {
-    return this.scores
+    return Int32Array.from({ length: this.scores.length * 2 }, (_, i) => {
+      const packed = this.scores[i >> 1]!
+      return i % 2 === 0 ? lowWeight(packed) : highWeight(packed)
+    })
   }
 
-  private scoreSentence(text: string, tokens: Tokens, from: number, to: number, marks: Uint8Array): void {
-    const { wordRows, wordIndexes, shapes, scores, marksRows, markShapeRows, gapsRows, gapKinds } = this
-    const { rows, rowShift } = this.model
-    const { starts, ends, hashes } = tokens
+  private scoreSentence(tokens: Tokens, from: number, to: number, marks: Uint8Array): void {
+    const { wordRows, wordIndexes, shapes, scores, marksRows, markShapeRows, gapsRows, gapKinds, pairRows } = this
+    const { rowShift } = this.model
+    const { starts, ends, hashes, units } = tokens
     const length = to - from
     wordRows.reserve(length)
-    let [sentence0, sentence1, sentence2, sentence3] = [0, 0, 0, 0]
     const { weights } = wordRows
+    let [sentence0, sentence1, sentence2, sentence3] = [0, 0, 0, 0]
     for (let i = 0; i < length; i++) {
-      const shape = wordShape(text, starts[from + i]!, ends[from + i]!)
+      const shape = wordShape(units, starts[from + i]!, ends[from + i]!)
       shapes[i] = shape
       const index = wordRows.indexOf(tokens, from + i, shape)
-      wordIndexes[i] = index
-      const row = index + SENTENCE_WORD * WEIGHTS_PER_ROW
-      sentence0 += weights[row]!
-      sentence1 += weights[row + 1]!
-      sentence2 += weights[row + 2]!
-      sentence3 += weights[row + 3]!
+      wordIndexes[i + WORDS_BEFORE] = index
+      const skillRow = weights[index + SENTENCE_WORD * PACKED_PER_ROW]!
+      const knowledgeRow = weights[index + SENTENCE_WORD * PACKED_PER_ROW + 1]!
+      sentence0 += lowWeight(skillRow)
+      sentence1 += highWeight(skillRow)
+      sentence2 += lowWeight(knowledgeRow)
+      sentence3 += highWeight(knowledgeRow)
     }
+    wordIndexes[length + WORDS_BEFORE] = NO_WORD
+    wordIndexes[length + WORDS_BEFORE + 1] = NO_WORD
     const sentenceWeight = 1 / Math.sqrt(length)
-    sentence0 = Math.round(sentence0 * sentenceWeight)
-    sentence1 = Math.round(sentence1 * sentenceWeight)
-    sentence2 = Math.round(sentence2 * sentenceWeight)
-    sentence3 = Math.round(sentence3 * sentenceWeight)
-    let previousPair = 0
+    const sentenceSkill = packWeights(Math.round(sentence0 * sentenceWeight), Math.round(sentence1 * sentenceWeight))
+    const sentenceKnowledge = packWeights(
+      Math.round(sentence2 * sentenceWeight),
+      Math.round(sentence3 * sentenceWeight),
+    )
+    let [previousMark, mark] = [0, marks[from]!]
+    // The weights of the pair of the previous word and this one.
+    let [pairSkill, pairKnowledge] = [0, 0]
     for (let i = 0; i < length; i++) {
       const at = from + i
-      const mark = marks[at]!
-      const code = marksCode(i > 0 ? marks[at - 1]! : 0, mark, i + 1 < length ? marks[at + 1]! : 0) * WEIGHTS_PER_ROW
-      const markShape = (mark * SHAPE_COUNT + shapes[i]!) * WEIGHTS_PER_ROW
-      const gaps = (gapKinds[at]! * GAP_KIND_COUNT + gapKinds[at + 1]!) * WEIGHTS_PER_ROW
-      const word = wordIndexes[i]! + 2 * WEIGHTS_PER_ROW
-      let score0 = sentence0 + marksRows[code]! + markShapeRows[markShape]! + gapsRows[gaps]! + weights[word]!
-      let score1 =
-        sentence1 + marksRows[code + 1]! + markShapeRows[markShape + 1]! + gapsRows[gaps + 1]! + weights[word + 1]!
-      let score2 =
-        sentence2 + marksRows[code + 2]! + markShapeRows[markShape + 2]! + gapsRows[gaps + 2]! + weights[word + 2]!
-      let score3 =
-        sentence3 + marksRows[code + 3]! + markShapeRows[markShape + 3]! + gapsRows[gaps + 3]! + weights[word + 3]!
-      if (i > 0) {
-        const before = wordIndexes[i - 1]! + WEIGHTS_PER_ROW
-        const pair = (pairSecondFeature(previousPair) >>> rowShift) * WEIGHTS_PER_ROW
-        score0 += weights[before]! + rows[pair]!
-        score1 += weights[before + 1]! + rows[pair + 1]!
-        score2 += weights[before + 2]! + rows[pair + 2]!
-        score3 += weights[before + 3]! + rows[pair + 3]!
-      }
-      if (i > 1) {
-        const before = wordIndexes[i - 2]!
-        score0 += weights[before]!
-        score1 += weights[before + 1]!
-        score2 += weights[before + 2]!
-        score3 += weights[before + 3]!
-      }
+      const nextMark = i + 1 < length ? marks[at + 1]! : 0
+      const code = marksCode(previousMark, mark, nextMark) * PACKED_PER_ROW
+      const markShape = (mark * SHAPE_COUNT + shapes[i]!) * PACKED_PER_ROW
+      const gaps = (gapKinds[at]! * GAP_KIND_COUNT + gapKinds[at + 1]!) * PACKED_PER_ROW
+      const secondBefore = wordIndexes[i]!
+      const before = wordIndexes[i + 1]! + PACKED_PER_ROW
+      const word = wordIndexes[i + 2]! + 2 * PACKED_PER_ROW
+      const after = wordIndexes[i + 3]! + 3 * PACKED_PER_ROW
+      const secondAfter = wordIndexes[i + 4]! + 4 * PACKED_PER_ROW
+      let skill =
+        (sentenceSkill +
+          marksRows[code]! +
+          markShapeRows[markShape]! +
+          gapsRows[gaps]! +
+          weights[secondBefore]! +
+          weights[before]! +
+          weights[word]! +
+          weights[after]! +
+          weights[secondAfter]! +
+          pairSkill) |
+        0
+      let knowledge =
+        (sentenceKnowledge +
+          marksRows[code + 1]! +
+          markShapeRows[markShape + 1]! +
+          gapsRows[gaps + 1]! +
+          weights[secondBefore + 1]! +
+          weights[before + 1]! +
+          weights[word + 1]! +
+          weights[after + 1]! +
+          weights[secondAfter + 1]! +
+          pairKnowledge) |
+        0
       if (i + 1 < length) {
-        const after = wordIndexes[i + 1]! + 3 * WEIGHTS_PER_ROW
-        previousPair = pairFeature(hashes[at]!, hashes[at + 1]!)
-        const pair = (pairFirstFeature(previousPair) >>> rowShift) * WEIGHTS_PER_ROW
-        score0 += weights[after]! + rows[pair]!
-        score1 += weights[after + 1]! + rows[pair + 1]!
-        score2 += weights[after + 2]! + rows[pair + 2]!
-        score3 += weights[after + 3]! + rows[pair + 3]!
+        const pair = pairFeature(hashes[at]!, hashes[at + 1]!)
+        const first = pairRows[pairFirstFeature(pair) >>> rowShift]!
+        const second = pairRows[pairSecondFeature(pair) >>> rowShift]!
+        skill = (skill + skillWeights(first) - PACKED_BIAS) | 0
+        knowledge = (knowledge + knowledgeWeights(first) - PACKED_BIAS) | 0
+        pairSkill = (skillWeights(second) - PACKED_BIAS) | 0
+        pairKnowledge = (knowledgeWeights(second) - PACKED_BIAS) | 0
       }
-      if (i + 2 < length) {
-        const after = wordIndexes[i + 2]! + 4 * WEIGHTS_PER_ROW
-        score0 += weights[after]!
-        score1 += weights[after + 1]!
-        score2 += weights[after + 2]!
-        score3 += weights[after + 3]!
-      }
-      const out = at * WEIGHTS_PER_ROW
-      scores[out] = score0
-      scores[out + 1] = score1
-      scores[out + 2] = score2
-      scores[out + 3] = score3
+      scores[at * PACKED_PER_ROW] = skill
+      scores[at * PACKED_PER_ROW + 1] = knowledge
+      previousMark = mark
+      mark = nextMark
     }
   }
 
@@ -216,7 +237,7 @@ export class SpanTagger {
     for (let at = from; at < to; at++) {
       const gap = gapKinds[at]!
       const table = (type * GAP_KIND_COUNT + gap) * 9
-      const scoreOfBegin = scores[at * WEIGHTS_PER_ROW + type * 2]!
+      const packed = scores[at * PACKED_PER_ROW + type]!
       let pointers = 0
       let newOutside = outside + transitions[table]!
       let newBegin = outside + transitions[table + 1]!
@@ -244,11 +265,11 @@ export class SpanTagger {
           newInside = inside + transitions[table + 8]!
           pointers = (pointers & 15) | (INSIDE << 4)
         }
-        newInside += scores[at * WEIGHTS_PER_ROW + type * 2 + 1]!
+        newInside += highWeight(packed)
       }
       backPointers[at] = pointers
       outside = newOutside
-      begin = newBegin + scoreOfBegin
+      begin = newBegin + lowWeight(packed)
       inside = newInside
       if ((pointers & 3) !== OUTSIDE) hasSpan = true
     }
@@ -266,5 +287,7 @@ export class SpanTagger {
   }
 }
 
+/** Number of words before a token, and after it, whose weights contribute to its scores. */
+const WORDS_BEFORE = 2
 /** Score of a label that is not possible. */
 const UNREACHABLE = -1_000_000_000

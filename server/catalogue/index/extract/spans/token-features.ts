@@ -89,7 +89,6 @@ export function readGapKinds(text: string, tokens: Tokens, gapKinds: Uint8Array)
  * of their number.
  */
 export function visitTokenFeatures(
-  text: string,
   tokens: Tokens,
   marks: Uint8Array,
   gapKinds: Uint8Array,
@@ -102,7 +101,7 @@ export function visitTokenFeatures(
     let sentenceEnd = at + 1
     while (gapKinds[sentenceEnd] !== SENTENCE_GAP) sentenceEnd++
     const sentenceWeight = 1 / Math.sqrt(sentenceEnd - sentenceStart)
-    const shape = wordShape(text, starts[at]!, ends[at]!)
+    const shape = wordShape(tokens.units, starts[at]!, ends[at]!)
     const visitRole = (role: number, feature: number, isWord = false) => {
       if (role === SENTENCE_WORD)
         for (let target = sentenceStart; target < sentenceEnd; target++) visit(target, feature, sentenceWeight, isWord)

@@ -32,18 +32,46 @@ const SUFFIX_4_KIND = 6
 /** Words up to this number of letters have no affix features, because the word feature has the same information. */
 const MAX_SHORT_WORD_LENGTH = 3
 
-/** Returns the shape of the word from `start` up to `end` of the text, from its first, second and last character. */
-export function wordShape(text: string, start: number, end: number): number {
-  const first = text.charCodeAt(start)
-  const last = text.charCodeAt(end - 1)
-  if (isLowerCase(first)) return isDigit(last) || isUpperCase(last) ? MIXED_SHAPE : LOWER_CASE_SHAPE
-  if (isUpperCase(first)) {
-    if (end - start === 1) return SINGLE_CAPITAL_SHAPE
-    if (isUpperCase(text.charCodeAt(start + 1))) return UPPER_CASE_SHAPE
-    return isDigit(last) || isUpperCase(last) ? MIXED_SHAPE : CAPITALISED_SHAPE
+/** Classes of characters, for the shape of a word. */
+const OTHER_CHARACTER = 0
+const LOWER_CASE_LETTER = 1
+const CAPITAL_LETTER = 2
+const DIGIT = 3
+
+/** By UTF-16 unit below 0x100: its class. */
+const CHARACTER_CLASSES = Uint8Array.from({ length: 0x100 }, (_, unit) =>
+  isLowerCase(unit) ? LOWER_CASE_LETTER : isUpperCase(unit) ? CAPITAL_LETTER : isDigit(unit) ? DIGIT : OTHER_CHARACTER,
+)
+/** By the classes of the first, the second and the last character, two bits each, plus SINGLE_CHARACTER: the shape of the word. */
+const SINGLE_CHARACTER = 1 << 6
+const SHAPES = Uint8Array.from({ length: SINGLE_CHARACTER * 2 }, (_, key) =>
+  shapeOfClasses((key >> 4) & 3, (key >> 2) & 3, key & 3, (key & SINGLE_CHARACTER) !== 0),
+)
+
+function shapeOfClasses(first: number, second: number, last: number, isSingleCharacter: boolean): number {
+  const endsMixed = last === DIGIT || last === CAPITAL_LETTER
+  if (first === LOWER_CASE_LETTER) return endsMixed ? MIXED_SHAPE : LOWER_CASE_SHAPE
+  if (first === CAPITAL_LETTER) {
+    if (isSingleCharacter) return SINGLE_CAPITAL_SHAPE
+    if (second === CAPITAL_LETTER) return UPPER_CASE_SHAPE
+    return endsMixed ? MIXED_SHAPE : CAPITALISED_SHAPE
   }
-  if (isDigit(first)) return isDigit(last) ? NUMBER_SHAPE : MIXED_SHAPE
+  if (first === DIGIT) return last === DIGIT ? NUMBER_SHAPE : MIXED_SHAPE
   return OTHER_SCRIPT_SHAPE
+}
+
+/** Returns the shape of the word from `start` up to `end` of the text with these units, from its first, second and last character. */
+export function wordShape(units: Uint16Array, start: number, end: number): number {
+  return SHAPES[
+    (end - start === 1 ? SINGLE_CHARACTER : 0) |
+      (characterClass(units[start]!) << 4) |
+      (characterClass(units[start + 1]!) << 2) |
+      characterClass(units[end - 1]!)
+  ]!
+}
+
+function characterClass(unit: number): number {
+  return unit < CHARACTER_CLASSES.length ? CHARACTER_CLASSES[unit]! : OTHER_CHARACTER
 }
 
 /** Returns the feature of the word with this hash in a role. The model has weights only for the words that it knows. */
