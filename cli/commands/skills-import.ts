@@ -68,7 +68,7 @@ sub_skill is the ID of an existing sub-skill (ss_101). See docs/guides/import-a-
 }
 
 function describeSummary(summary: ImportSummary, dryRun: boolean, seconds: number): string {
-  const { rows, version, refused, renamed, kept_names: keptNames, ...counts } = summary
+  const { import_id: importId, rows, version, refused, renamed, kept_names: keptNames, ...counts } = summary
   const newGroups = counts.new_master_skills + counts.new_sub_skills
   const catalogueChanged = counts.added + counts.changed + counts.merged > 0
   const alignedCount = (count: number) => count.toLocaleString('en-US').padStart(9)
@@ -123,7 +123,7 @@ function describeSummary(summary: ImportSummary, dryRun: boolean, seconds: numbe
     dryRun
       ? `Dry run completed in ${seconds} s; nothing was changed. Run the command without --dry-run to apply the changes.`
       : catalogueChanged
-        ? `Import completed in ${seconds} s. The catalogue is now at version ${version}; running servers load it in the background.`
+        ? `Import completed in ${seconds} s. The catalogue is now at version ${version}; running servers load it in the background. To undo it: attestry skills undo-import ${importId}`
         : `Import completed in ${seconds} s. Nothing changed; the catalogue is still at version ${version}.`,
   ].join('\n')
 }

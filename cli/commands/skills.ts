@@ -18,7 +18,7 @@ import { print, table } from '../print.ts'
 import { withStore } from '../store.ts'
 import { recordCliChange } from './audit.ts'
 import { importCommand } from './skills-import.ts'
-import { importsCommand } from './skills-imports.ts'
+import { importsCommand, undoImportCommand } from './skills-imports.ts'
 
 interface ApproveOptions {
   subSkill?: number
@@ -30,11 +30,12 @@ interface ApproveOptions {
 export function skillsCommand(): Command {
   const skills = new Command('skills')
     .description(
-      'Manage the skill catalogue: import taxonomies, merge skills, and decide on skill requests from partners',
+      'Manage the skill catalogue: import taxonomies and undo imports, merge skills, and decide on skill requests from partners',
     )
     .addHelpText(...examples('skills import --format esco ./esco', 'skills requests'))
   skills.addCommand(importCommand())
   skills.addCommand(importsCommand())
+  skills.addCommand(undoImportCommand())
 
   skills
     .command('requests')

@@ -8,7 +8,7 @@ import { unstorableReason } from '../platform/http/json.ts'
 import { skillId } from './ids.ts'
 import { distinctAliases, findNameError, MAX_ALIASES, nameKey, normaliseText, sameLabel } from './names.ts'
 import { readSkillFamilies } from './skill-families.ts'
-import { readMerges, requireNotMerged } from './skill-merges.ts'
+import { readMerges, requireListed, requireNotMerged } from './skill-merges.ts'
 import { combineValues, inheritedAliases, type SkillEdits, type SourceValues } from './skill-values.ts'
 import { incrementCatalogueVersion, lockCatalogue } from './store.ts'
 import type { Source } from './taxonomy.ts'
@@ -153,9 +153,10 @@ export async function addAliasOfRequest(
 export async function findSkillForRequest(tx: Tx, key: string): Promise<number | undefined> {
   const { rows } = await sql<{ number: number }>`
     select coalesce(survivor_number, number) as number from (
-      (select 1 as position, number from skills where name_key = ${key})
+      (select 1 as position, number from skills where name_key = ${key} and not withdrawn)
       union all
-      (select 2, number from skills where added_alias_keys <> '{}' and added_alias_keys @> array[${key}] order by number limit 1)) found
+      (select 2, number from skills where added_alias_keys <> '{}' and added_alias_keys @> array[${key}] and not withdrawn
+        order by number limit 1)) found
     left join skill_merges on skill_number = number order by position`.execute(tx)
   return rows[0]?.number
 }
@@ -165,12 +166,13 @@ async function getSkillToEdit(tx: Tx, number: number): Promise<EditedSkill> {
   const row = await tx
     .selectFrom('skills')
     .select(['number', 'name', 'aliases', 'revision', 'verifiable', 'verification_off'])
-    .select(['edited_name', 'added_aliases', 'removed_aliases', 'edited_verifiable'])
+    .select(['edited_name', 'added_aliases', 'removed_aliases', 'edited_verifiable', 'withdrawn'])
     .where('number', '=', number)
     .forUpdate()
     .executeTakeFirst()
   if (!row) throw problem('NOT_FOUND', `Skill ${skillId(number)} not found.`)
-  const { edited_name, added_aliases, removed_aliases, edited_verifiable, ...skill } = row
+  requireListed(row)
+  const { edited_name, added_aliases, removed_aliases, edited_verifiable, withdrawn: _, ...skill } = row
   const edits = {
     name: edited_name,
     addedAliases: added_aliases,
@@ -225,11 +227,11 @@ async function requireFreeLabels(tx: Tx, number: number, labels: { path: string;
     select distinct on (label) label, number, name, is_name from (
       select input.label, number, name, true as is_name
       from unnest(${labels.map(({ label }) => label)}::text[], ${labels.map(({ label }) => nameKey(label))}::text[]) as input (label, key)
-      join skills on name_key = input.key
+      join skills on name_key = input.key and not withdrawn
       union all
       select input.label, number, name, false
       from unnest(${labels.map(({ label }) => label)}::text[]) as input (label)
-      join (select number, name, lower(unnest(aliases)) as alias from skills) labelled on alias = lower(input.label)) found
+      join (select number, name, lower(unnest(aliases)) as alias from skills where not withdrawn) labelled on alias = lower(input.label)) found
     where number <> ${number} order by label, is_name desc, number`.execute(tx)
   const others = new Map(rows.map((row) => [row.label, row]))
   const details = labels.flatMap(({ path, label }): Detail[] => {

@@ -107,8 +107,8 @@ export async function describeMerge(queries: Queries, number: number, into: numb
   )
   const existing = survivorLabels.map(({ label }) => label)
   return {
-    skill,
-    into: survivor,
+    skill: { number, name: skill.name },
+    into: { number: into, name: survivor.name },
     newAliases: distinctAliases('', inheritedAliases(labels, removed_aliases)).filter(
       (label) => !existing.some((other) => sameLabel(other, label)),
     ),
@@ -133,7 +133,7 @@ export async function readMerges(
     survivor_name: string
     merged_at: Date
   }>`
-    select m.skill_number as number, s.name, s.aliases, m.into_number, i.name as into_name, m.survivor_number, v.name as survivor_name,
+    select m.skill_number as number, s.name, case when s.withdrawn then '{}' else s.aliases end as aliases, m.into_number, i.name as into_name, m.survivor_number, v.name as survivor_name,
       m.merged_at
     from skill_merges m join skills s on s.number = m.skill_number join skills i on i.number = m.into_number
       join skills v on v.number = m.survivor_number
@@ -170,8 +170,9 @@ export async function refreshAfterMerge({ catalogue, ownSkills }: Pick<Context, 
 }
 
 async function getSkillsToMerge(queries: Queries, number: number, into: number) {
-  const skill = await getSkill(queries, number)
-  const survivor = await getSkill(queries, into)
+  const [skill, survivor] = [await getSkill(queries, number), await getSkill(queries, into)]
+  requireListed(skill)
+  requireListed(survivor)
   if (number === into)
     throw problem('CONFLICT', `${skillId(number)} cannot be merged into itself. Choose another skill.`)
   const families = await readSkillFamilies(queries, [number, into])
@@ -192,10 +193,19 @@ async function getSkillsToMerge(queries: Queries, number: number, into: number) 
   return { skill, survivor }
 }
 
-async function getSkill(queries: Queries, number: number): Promise<NamedSkill> {
+/** Throws if a skill is withdrawn, because changes of it would have no visible effect. */
+export function requireListed({ number, withdrawn }: { number: number; withdrawn: boolean }): void {
+  if (withdrawn)
+    throw problem(
+      'CONFLICT',
+      `${skillId(number)} was withdrawn when the import that had added it was undone. Import it again, or choose another skill.`,
+    )
+}
+
+async function getSkill(queries: Queries, number: number): Promise<NamedSkill & { withdrawn: boolean }> {
   const skill = await queries
     .selectFrom('skills')
-    .select(['number', 'name'])
+    .select(['number', 'name', 'withdrawn'])
     .where('number', '=', number)
     .executeTakeFirst()
   if (!skill) throw problem('NOT_FOUND', `Skill ${skillId(number)} not found.`)

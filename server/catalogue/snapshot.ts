@@ -34,6 +34,8 @@ export interface SnapshotSkill {
   sub: SubSkill
   /** The skills that were merged into this one, by number. Their IDs and names mean this skill. Absent if there are none. */
   merged?: MergedSkill[]
+  /** Whether an import that was undone had added the skill. It is found by its ID only. */
+  withdrawn?: true
   /** Serialised records of the partner API and the public API, cached on first use (skill-json.ts). */
   recordJson?: SerialisedJson | undefined
   publicJson?: SerialisedJson | undefined
@@ -43,12 +45,13 @@ interface MergedSkill {
   number: number
   name: string
   sub: SubSkill
+  withdrawn?: true
 }
 
 /** One version of the whole catalogue. It is immutable except for `add`. A new version of the catalogue is a new snapshot. */
 export interface Snapshot {
   version: number
-  /** Skills, sub-skills and master skills, each ordered by number. Merged skills are not included. */
+  /** Skills, sub-skills and master skills, each ordered by number. Merged and withdrawn skills are not included, nor withdrawn groups without skills. */
   skills: SnapshotSkill[]
   subSkills: SubSkill[]
   masters: MasterSkill[]
@@ -76,7 +79,7 @@ export async function takeSnapshot(
   db: Database,
   { isMeasurable, indexOnDemand = false }: { isMeasurable: IsMeasurable; indexOnDemand?: boolean },
 ): Promise<Snapshot> {
-  const content = await db.queries
+  const { withdrawnSkills, allSubSkills, allMasters, ...content } = await db.queries
     .transaction()
     .setIsolationLevel('repeatable read')
     .execute((tx) => readCatalogueContent(tx, isMeasurable))
@@ -84,28 +87,27 @@ export async function takeSnapshot(
   const skillsByName = new Map<string, SnapshotSkill>()
   const add = (skill: SnapshotSkill) => {
     skillsByNumber.set(skill.number, skill)
-    skillsByName.set(nameKey(skill.name), skill)
+    if (!skill.withdrawn) skillsByName.set(nameKey(skill.name), skill)
     for (const merged of skill.merged ?? []) {
       skillsByNumber.set(merged.number, skill)
-      skillsByName.set(nameKey(merged.name), skill)
+      if (!skill.withdrawn && !merged.withdrawn) skillsByName.set(nameKey(merged.name), skill)
     }
   }
   await runInSlices(
     (function* (): SlicedTask<void> {
-      for (const skill of content.skills) {
-        add(skill)
-        yield
-      }
+      for (const skills of [withdrawnSkills, content.skills])
+        for (const skill of skills) {
+          add(skill)
+          yield
+        }
     })(),
   )
-  const subSkills = new Map(content.subSkills.map((sub) => [sub.number, sub]))
-  const masters = new Map(content.masters.map((master) => [master.number, master]))
   let index = indexOnDemand ? undefined : await buildSkillIndex(content.skills)
   return {
     ...content,
     skill: (number) => skillsByNumber.get(number),
-    subSkill: (number) => subSkills.get(number),
-    master: (number) => masters.get(number),
+    subSkill: (number) => allSubSkills.get(number),
+    master: (number) => allMasters.get(number),
     skillByName: (name) => skillsByName.get(nameKey(name)),
     get index() {
       index ??= buildSkillIndexSync(content.skills)
@@ -115,7 +117,11 @@ export async function takeSnapshot(
   }
 }
 
-type CatalogueContent = Pick<Snapshot, 'version' | 'skills' | 'subSkills' | 'masters'>
+interface CatalogueContent extends Pick<Snapshot, 'version' | 'skills' | 'subSkills' | 'masters'> {
+  withdrawnSkills: SnapshotSkill[]
+  allSubSkills: Map<number, SubSkill>
+  allMasters: Map<number, MasterSkill>
+}
 
 /** Returns whether a skill can be measured, if this many items of the built-in bank about it are retired. */
 export type IsMeasurable = (skillNumber: number, retiredItems: number) => boolean
@@ -133,19 +139,27 @@ async function readCatalogueContent(tx: Tx, isMeasurable: IsMeasurable): Promise
   const retiredItems = await countRetiredItems(tx)
   const { version } = await tx.selectFrom('catalogue_version').select('version').executeTakeFirstOrThrow()
   const masters = new Map<number, MasterSkill>()
-  for (const { number, name } of await tx
+  const withdrawnGroups = new Set<MasterSkill | SubSkill>()
+  for (const { number, name, withdrawn } of await tx
     .selectFrom('master_skills')
-    .select(['number', 'name'])
+    .select(['number', 'name', 'withdrawn'])
     .orderBy('number')
-    .execute())
-    masters.set(number, { number, name, skillCount: 0 })
+    .execute()) {
+    const master = { number, name, skillCount: 0 }
+    masters.set(number, master)
+    if (withdrawn) withdrawnGroups.add(master)
+  }
   const subSkills = new Map<number, SubSkill>()
-  for (const { number, name, master_number } of await tx
+  for (const { number, name, master_number, withdrawn } of await tx
     .selectFrom('sub_skills')
-    .select(['number', 'name', 'master_number'])
+    .select(['number', 'name', 'master_number', 'withdrawn'])
     .orderBy('number')
-    .execute())
-    subSkills.set(number, { number, name, master: masters.get(master_number)!, skillCount: 0 })
+    .execute()) {
+    const sub = { number, name, master: masters.get(master_number)!, skillCount: 0 }
+    subSkills.set(number, sub)
+    if (withdrawn) withdrawnGroups.add(sub)
+  }
+  const isListed = (group: MasterSkill | SubSkill) => group.skillCount > 0 || !withdrawnGroups.has(group)
 
   const survivors = new Map(
     (await tx.selectFrom('skill_merges').select(['skill_number', 'survivor_number']).execute()).map(
@@ -154,16 +168,18 @@ async function readCatalogueContent(tx: Tx, isMeasurable: IsMeasurable): Promise
   )
   const skills: SnapshotSkill[] = []
   const mergedSkills: SnapshotSkill[] = []
+  const withdrawnSkills: SnapshotSkill[] = []
   let last = 0
   for (;;) {
     const { rows } = await sql<SkillRow>`
       select number, sub_number, name, description, array_to_string(aliases, e'\n') as aliases, verifiable as is_preferred,
-        verification_off
+        verification_off, withdrawn
       from skills where number > ${last} order by number limit ${ROWS_PER_QUERY}`.execute(tx)
     for (const row of rows) {
       const sub = subSkills.get(row.sub_number)!
       const skill = skillFromRow(row, sub, isMeasurable(row.number, retiredItems.get(row.number) ?? 0))
       if (survivors.has(row.number)) mergedSkills.push(skill)
+      else if (skill.withdrawn) withdrawnSkills.push(skill)
       else {
         sub.skillCount++
         sub.master.skillCount++
@@ -173,8 +189,16 @@ async function readCatalogueContent(tx: Tx, isMeasurable: IsMeasurable): Promise
     if (rows.length < ROWS_PER_QUERY) break
     last = rows.at(-1)!.number
   }
-  if (mergedSkills.length > 0) await addMergedSkills(tx, skills, survivors, mergedSkills)
-  return { version, skills, subSkills: [...subSkills.values()], masters: [...masters.values()] }
+  if (mergedSkills.length > 0) await addMergedSkills(tx, [...skills, ...withdrawnSkills], survivors, mergedSkills)
+  return {
+    version,
+    skills,
+    subSkills: [...subSkills.values()].filter(isListed),
+    masters: [...masters.values()].filter(isListed),
+    withdrawnSkills,
+    allSubSkills: subSkills,
+    allMasters: masters,
+  }
 }
 
 /** Adds to each surviving skill the names, aliases and questions of the skills that were merged into it. */
@@ -193,11 +217,17 @@ async function addMergedSkills(
     const merged = mergedBySurvivor.get(skill.number)
     if (!merged) continue
     const { removed_aliases, verification_off } = edits.get(skill.number)!
-    skill.aliases = distinctAliases(skill.name, [...skill.aliases, ...inheritedAliases(merged, removed_aliases)])
+    const labels = inheritedAliases(
+      merged.filter(({ withdrawn }) => !withdrawn),
+      removed_aliases,
+    )
+    skill.aliases = distinctAliases(skill.name, [...skill.aliases, ...labels])
     // The questions about the merged skills are questions about this skill. Whether verification is allowed is a setting of this skill.
     skill.measurable ||= merged.some(({ measurable }) => measurable)
     skill.verifiable = skill.measurable && !verification_off
-    skill.merged = merged.map(({ number, name, sub }) => ({ number, name, sub }))
+    skill.merged = merged.map(({ number, name, sub, withdrawn }) => {
+      return { number, name, sub, ...(withdrawn ? { withdrawn } : {}) }
+    })
   }
 }
 
@@ -211,9 +241,9 @@ export async function readSkills(
   const retiredItems = await countRetiredItems(queries)
   const { rows } = await sql<SkillRow & { sub_name: string; master_number: number; master_name: string }>`
     select skills.number, sub_number, skills.name, description, array_to_string(aliases, e'\n') as aliases, verifiable as is_preferred,
-      verification_off, sub_skills.name as sub_name, master_number, master_skills.name as master_name
+      verification_off, skills.withdrawn, sub_skills.name as sub_name, master_number, master_skills.name as master_name
     from skills join sub_skills on sub_skills.number = sub_number join master_skills on master_skills.number = master_number
-    where skills.number = any (${numbers}::integer[]) or name_key = any (${names.map(nameKey)}::text[])`.execute(
+    where skills.number = any (${numbers}::integer[]) or name_key = any (${names.map(nameKey)}::text[]) and not skills.withdrawn`.execute(
     queries,
   )
   return rows.map(({ sub_name, master_number, master_name, ...row }) => {
@@ -224,7 +254,7 @@ export async function readSkills(
 }
 
 function skillFromRow(
-  { number, name, description, aliases, is_preferred, verification_off }: SkillRow,
+  { number, name, description, aliases, is_preferred, verification_off, withdrawn }: SkillRow,
   sub: SubSkill,
   measurable: boolean,
 ): SnapshotSkill {
@@ -238,6 +268,7 @@ function skillFromRow(
     verifiable: measurable && !verification_off,
     isPreferred: is_preferred,
     sub,
+    ...(withdrawn ? { withdrawn } : {}),
     recordJson: undefined,
     publicJson: undefined,
   }
@@ -252,4 +283,5 @@ interface SkillRow {
   aliases: string
   is_preferred: boolean
   verification_off: boolean
+  withdrawn: boolean
 }

@@ -53,22 +53,21 @@ export async function addSkill(tx: Tx, clock: Clock, skill: NewSkill): Promise<{
     .selectFrom('skills')
     .select(['number', 'name', 'verifiable', 'edited_verifiable'])
     .where('name_key', '=', key)
+    .where('withdrawn', '=', false)
     .executeTakeFirst()
-  const number = existing?.number ?? (await nextSkillNumber(tx))
-  if (!existing)
+  const withdrawnNumber = existing ? undefined : await removeWithdrawnSource(tx, key)
+  const number = existing?.number ?? withdrawnNumber ?? (await nextSkillNumber(tx))
+  const values = { sub_number: subNumber, name, name_key: key, description, aliases, verifiable, updated_at: now }
+  if (withdrawnNumber !== undefined)
+    await tx
+      .updateTable('skills')
+      .set((eb) => ({ ...values, withdrawn: false, revision: eb('revision', '+', 1) }))
+      .where('number', '=', number)
+      .execute()
+  else if (!existing)
     await tx
       .insertInto('skills')
-      .values({
-        number,
-        sub_number: subNumber,
-        name,
-        name_key: key,
-        description,
-        aliases,
-        verifiable,
-        created_at: now,
-        updated_at: now,
-      })
+      .values({ number, ...values, created_at: now })
       .execute()
   else if (verifiable && !existing.verifiable && existing.edited_verifiable === null)
     await tx
@@ -84,6 +83,19 @@ export async function addSkill(tx: Tx, clock: Clock, skill: NewSkill): Promise<{
   await incrementCatalogueVersion(tx)
   const families = await readSkillFamilies(tx, [number])
   return { number: families.survivorOf(number), added: !existing }
+}
+
+/** Finds the withdrawn skill of a name, and removes its source, so that it can be added again with the same number. */
+async function removeWithdrawnSource(tx: Tx, key: string): Promise<number | undefined> {
+  const skill = await tx
+    .selectFrom('skills')
+    .select('number')
+    .where('name_key', '=', key)
+    .where('withdrawn', '=', true)
+    .orderBy('number')
+    .executeTakeFirst()
+  if (skill) await tx.deleteFrom('skill_sources').where('skill_number', '=', skill.number).execute()
+  return skill?.number
 }
 
 async function nextSkillNumber(tx: Tx): Promise<number> {
@@ -114,7 +126,7 @@ export async function findSkillsByAlias(
   const { rows } = await sql<{ requested: string; number: number; name: string }>`
     select distinct on (requested) requested, survivor.number, survivor.name
     from skills, unnest(aliases) as alias, unnest(${names}::text[]) as requested, skills as survivor
-    where lower(alias) = lower(requested)
+    where lower(alias) = lower(requested) and not skills.withdrawn
       and survivor.number = coalesce((select survivor_number from skill_merges where skill_number = skills.number), skills.number)
     order by requested, survivor.number`.execute(tx)
   return new Map(rows.map(({ requested, ...skill }) => [requested, skill]))

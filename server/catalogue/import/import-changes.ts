@@ -13,9 +13,10 @@ export async function recordChanges(
   importId: string,
   { masters, subSkills, skills, sources }: CatalogueChanges,
 ): Promise<void> {
+  const addedSkills = [...skills.added, ...skills.changed.filter(({ isRevived }) => isRevived)]
   await insert(masters.added, ({ number }) => ({ number }), addedRow('master_skill'))
   await insert(subSkills.added, ({ number }) => ({ number }), addedRow('sub_skill'))
-  await insert(skills.added, ({ number }) => ({ number }), addedRow('skill'))
+  await insert(addedSkills, ({ number }) => ({ number }), addedRow('skill'))
   await insert(sources.added, ({ skill, id }) => ({ number: skill.number, id }), addedRow('source'))
   await insert(masters.changed, ({ number, name }) => ({ number, name }), changedMaster)
   await insert(
@@ -24,7 +25,7 @@ export async function recordChanges(
     changedSubSkill,
   )
   await insert(
-    skills.changed,
+    skills.changed.filter(({ isRevived }) => !isRevived),
     ({ number, name, sub, description, aliases, verifiable }) => {
       return { number, name, sub: sub.number, description, aliases, verifiable }
     },

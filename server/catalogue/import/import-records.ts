@@ -31,6 +31,9 @@ export interface CatalogueImport {
   ended_at: Date | null
   undone_at: Date | null
   undone_by: string | null
+  /** Version of the catalogue after the import; null if it did not complete, or completed before its changes were recorded. */
+  version: number | null
+  changed_rows: number
   /** Whether this is the import that can be undone next. */
   can_undo: boolean
 }
@@ -38,7 +41,7 @@ export interface CatalogueImport {
 /** A running import without a heartbeat for this long has failed with its process; its transaction was rolled back. */
 const IMPORT_STALE_AFTER_MS = MINUTE
 /** The previous values of older imports are deleted. */
-const MAX_UNDOABLE_IMPORTS = 10
+export const MAX_UNDOABLE_IMPORTS = 10
 const MAX_STORED_ROWS = 100
 
 export interface NewCatalogueImport {
@@ -100,6 +103,16 @@ export async function recordOutcome(tx: Tx, importId: string, summary: ImportSum
       order by version desc offset ${MAX_UNDOABLE_IMPORTS})`.execute(tx)
 }
 
+/** Marks an import as undone, and deletes its previous values. */
+export async function markUndone(tx: Tx, importId: string, undoneBy: string, now: Date): Promise<void> {
+  await tx
+    .updateTable('catalogue_imports')
+    .set({ undone_at: now, undone_by: undoneBy })
+    .where('import_id', '=', importId)
+    .execute()
+  await tx.deleteFrom('skill_import_changes').where('import_id', '=', importId).execute()
+}
+
 /** Returns the summary with the first rows of its lists only. */
 export function storedSummary({
   import_id: _,
@@ -157,7 +170,7 @@ function endWithError(queries: Queries, now: number, message: string) {
 }
 
 const importColumns = sql`import_id, format, file_name, dry_run, status, written, "of", summary, error, started_by, started_at, ended_at,
-    undone_at, undone_by, undone_at is null and changed_rows > 0
+    undone_at, undone_by, version, changed_rows, undone_at is null and changed_rows > 0
       and exists (select from skill_import_changes c where c.import_id = i.import_id)
       and version = (select max(version) from catalogue_imports where undone_at is null and changed_rows > 0) as can_undo`
 
@@ -165,18 +178,26 @@ const importColumns = sql`import_id, format, file_name, dry_run, status, written
 export async function listImports(
   queries: Queries,
   clock: Clock,
-  { before, limit }: { before?: string | undefined; limit: number },
+  { before, offset = 0, limit }: { before?: string | undefined; offset?: number; limit: number },
 ): Promise<CatalogueImport[]> {
   await failStaleImports(queries, clock.now())
   const { rows } = await sql<CatalogueImport>`
     select ${importColumns} from catalogue_imports i
-    where ${before === undefined ? sql`true` : sql`import_id < ${before}`} order by import_id desc limit ${limit}`.execute(
+    where ${before === undefined ? sql`true` : sql`import_id < ${before}`} order by import_id desc offset ${offset} limit ${limit}`.execute(
     queries,
   )
   return rows
 }
 
-async function getImport(queries: Queries, importId: string): Promise<CatalogueImport> {
+export async function countImports(queries: Queries): Promise<number> {
+  const { count } = await queries
+    .selectFrom('catalogue_imports')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+export async function getImport(queries: Queries, importId: string): Promise<CatalogueImport> {
   const { rows } = await sql<CatalogueImport>`
     select ${importColumns} from catalogue_imports i where import_id = ${importId}`.execute(queries)
   if (!rows[0]) throw problem('NOT_FOUND', `Import ${importId} not found.`)
@@ -184,7 +205,14 @@ async function getImport(queries: Queries, importId: string): Promise<CatalogueI
 }
 
 /** Returns the import as a record of the console and the admin API. */
-export function importRecord({ started_at, ended_at, undone_at, ...row }: CatalogueImport) {
+export function importRecord({
+  started_at,
+  ended_at,
+  undone_at,
+  version: _version,
+  changed_rows: _changedRows,
+  ...row
+}: CatalogueImport) {
   return {
     ...row,
     started_at: started_at.toISOString(),

@@ -2,11 +2,11 @@ import { skillId } from '../ids.ts'
 import { distinctAliases, findNameError, MAX_ALIASES, MAX_NAME_LENGTH, nameKey, normaliseText } from '../names.ts'
 import type { RejectedRow, Taxonomy, TaxonomySkill } from '../taxonomy.ts'
 import { type ChangeSet, Hierarchy, type MasterSkillPlan, type SubSkillPlan } from './hierarchy.ts'
-import { type SkillPlan, SkillPlans, type SourcePlan } from './skill-plans.ts'
+import { type SkillPlan, SkillPlans, type SourceChanges } from './skill-plans.ts'
 import type { StoredCatalogue } from './stored-catalogue.ts'
 
 export interface MergeSummary {
-  /** Skills that are new in the catalogue. */
+  /** Skills that are new in the catalogue, or that were withdrawn with an undone import. */
   added: number
   /** Previously imported rows whose name, description, aliases, sub-skill or `verifiable` flag has changed. */
   changed: number
@@ -29,7 +29,7 @@ export interface CatalogueChanges {
   masters: ChangeSet<MasterSkillPlan>
   subSkills: ChangeSet<SubSkillPlan>
   skills: ChangeSet<SkillPlan>
-  sources: ChangeSet<SourcePlan>
+  sources: SourceChanges
 }
 
 /**

@@ -30,6 +30,7 @@ export interface StoredSkill {
   aliases: string[]
   verifiable: boolean
   edits: SkillEdits
+  withdrawn: boolean
 }
 
 interface StoredSource {
@@ -45,16 +46,19 @@ interface StoredSource {
 
 export async function readStoredCatalogue(tx: Tx): Promise<StoredCatalogue> {
   const groupColumns = ['number', 'name', 'source', 'source_id as sourceId'] as const
+  // Groups are matched by name with the first one, and withdrawn ones are the last choice.
   return {
     masters: await tx
       .selectFrom('master_skills')
       .select(groupColumns)
+      .orderBy('withdrawn')
       .orderBy('number')
       .$castTo<StoredMaster>()
       .execute(),
     subSkills: await tx
       .selectFrom('sub_skills')
       .select([...groupColumns, 'master_number as masterNumber'])
+      .orderBy('withdrawn')
       .orderBy('number')
       .$castTo<StoredSubSkill>()
       .execute(),
@@ -79,7 +83,7 @@ export async function readStoredCatalogue(tx: Tx): Promise<StoredCatalogue> {
 async function readStoredSkills(tx: Tx): Promise<StoredSkill[]> {
   const rows = await tx
     .selectFrom('skills')
-    .select(['number', 'sub_number', 'name', 'name_key', 'description', 'aliases', 'verifiable'])
+    .select(['number', 'sub_number', 'name', 'name_key', 'description', 'aliases', 'verifiable', 'withdrawn'])
     .select(['edited_name', 'added_aliases', 'removed_aliases', 'edited_verifiable'])
     .execute()
   return rows.map(

@@ -38,27 +38,45 @@ export async function writeCatalogueChanges(
   await writeRows(masters.changed.map(masterRow), updateMasters)
   await writeRows(subSkills.added.map(subSkillRow), insertSubSkills(source))
   await writeRows(subSkills.changed.map(subSkillRow), updateSubSkills)
-  // A name may move from one skill to another, so all changed names are released before any is assigned.
-  await executeInBatches(skills.changed.map(skillRow), releaseNames)
-  await writeRows(skills.changed.map(skillRow), updateSkills(now))
+  await updateStoredSkills(tx, skills.changed.map(skillRow), now, onWritten)
   await writeRows(skills.added.map(skillRow), insertSkills(now))
+  await executeInBatches(tx, sources.removed.map(sourceRow), deleteSources)
   await writeRows(sources.added.map(sourceRow), insertSources)
   await writeRows(sources.changed.map(sourceRow), updateSources)
   return total
 
   function writeRows(rows: object[], statement: Statement) {
-    return executeInBatches(rows, statement, (count) => {
-      written += count
-      progress(written, total)
-    })
+    return executeInBatches(tx, rows, statement, onWritten)
   }
 
-  async function executeInBatches(rows: object[], statement: Statement, onBatchWritten?: (count: number) => void) {
-    for (let batchStart = 0; batchStart < rows.length; batchStart += ROWS_PER_STATEMENT) {
-      const batch = rows.slice(batchStart, batchStart + ROWS_PER_STATEMENT)
-      await statement(sql`json_to_recordset(${JSON.stringify(batch)}::json)`).execute(tx)
-      onBatchWritten?.(batch.length)
-    }
+  function onWritten(count: number) {
+    written += count
+    progress(written, total)
+  }
+}
+
+/** Replaces the values of skills in the database. */
+export async function updateStoredSkills(
+  tx: Tx,
+  rows: SkillRow[],
+  now: Date,
+  onWritten?: (count: number) => void,
+): Promise<void> {
+  // A name may move from one skill to another, so all changed names are released before any is assigned.
+  await executeInBatches(tx, rows, releaseNames)
+  await executeInBatches(tx, rows, updateSkills(now), onWritten)
+}
+
+async function executeInBatches(
+  tx: Tx,
+  rows: object[],
+  statement: Statement,
+  onBatchWritten?: (count: number) => void,
+): Promise<void> {
+  for (let batchStart = 0; batchStart < rows.length; batchStart += ROWS_PER_STATEMENT) {
+    const batch = rows.slice(batchStart, batchStart + ROWS_PER_STATEMENT)
+    await statement(sql`json_to_recordset(${JSON.stringify(batch)}::json)`).execute(tx)
+    onBatchWritten?.(batch.length)
   }
 }
 
@@ -91,11 +109,22 @@ const updateSubSkills: Statement = (rows) => sql`
     update sub_skills set name = row.name, master_number = row.master
     from ${rows} as row (number int, master int, name text) where sub_skills.number = row.number`
 
-const skillRow = ({ number, sub, name, key, description, aliases, verifiable }: SkillPlan) => {
-  return { number, sub: sub.number, name, key, description, aliases, verifiable }
+export interface SkillRow {
+  number: number | undefined
+  sub: number | undefined
+  name: string
+  key: string
+  editedName: string | null
+  description: string
+  aliases: string[]
+  verifiable: boolean
 }
 
-const skillColumns = sql`number int, sub int, name text, key text, description text, aliases text[], verifiable boolean`
+const skillRow = ({ number, sub, name, key, edits, description, aliases, verifiable }: SkillPlan): SkillRow => {
+  return { number, sub: sub.number, name, key, editedName: edits.name, description, aliases, verifiable }
+}
+
+const skillColumns = sql`number int, sub int, name text, key text, "editedName" text, description text, aliases text[], verifiable boolean`
 
 /** Replaces the name keys that will change with temporary ones, so that the new keys are free. */
 const releaseNames: Statement = (rows) => sql`
@@ -107,7 +136,7 @@ const updateSkills =
   (rows) =>
     sql`
     update skills set sub_number = row.sub, name = row.name, name_key = row.key, description = row.description,
-      aliases = row.aliases, verifiable = row.verifiable, revision = skills.revision + 1, updated_at = ${now}
+      edited_name = row."editedName", aliases = row.aliases, verifiable = row.verifiable, withdrawn = false, revision = skills.revision + 1, updated_at = ${now}
     from ${rows} as row (${skillColumns}) where skills.number = row.number`
 
 const insertSkills =
@@ -126,6 +155,10 @@ const insertSources: Statement = (rows) => sql`
     insert into skill_sources (source, source_id, skill_number, owner, name, aliases, verifiable)
     select source, id, skill, owner, name, aliases, verifiable from ${rows}
       as row (source text, id text, skill int, owner boolean, name text, aliases text[], verifiable boolean)`
+
+const deleteSources: Statement = (rows) => sql`
+    delete from skill_sources using ${rows} as row (source text, id text)
+    where skill_sources.source = row.source and skill_sources.source_id = row.id`
 
 const updateSources: Statement = (rows) => sql`
     update skill_sources set name = row.name, aliases = row.aliases, former_labels = row.former_labels, verifiable = row.verifiable

@@ -163,9 +163,8 @@ export function catalogueRoutes(app: App, context: Context): void {
   app.get('/operator/catalogue', { config, schema: { response: { 200: success(CatalogueSummary) } } }, async () => {
     const { version, masters, subSkills, skills } = catalogue.current
     const { rows } = await sql<{ source: string; skills: number }>`
-      select source, count(distinct skill_number)::int as skills from skill_sources group by source order by source`.execute(
-      db.queries,
-    )
+      select source, count(distinct skill_number)::int as skills from skill_sources join skills on number = skill_number
+      where not withdrawn group by source order by source`.execute(db.queries)
     return successResponse('Catalogue', {
       version,
       master_skills: masters.length,
