@@ -34,8 +34,17 @@ test('the number of active keys of an organisation is limited per mode and kind,
     /has 20 active LIVE partner keys; the limit is 20\. Revoke a key that is not used, or ask the operator to raise the limit with `attestry org limits ORG_\w+ --max-keys 40`/,
   )
   app.clock.advance(MINUTE)
-  assert.equal((await create('test', 'partner')).status, 201)
-  assert.equal((await create('live', 'session')).status, 201)
+  const testKey = await create('test', 'partner')
+  assert.equal(testKey.status, 201)
+  const sessionKey = await create('live', 'session')
+  assert.equal(sessionKey.status, 201)
+  const list = async (mode: string): Promise<any[]> => (await owner.get(`/orgs/${orgId}/${mode}/keys`)).body.data.items
+  assert.deepEqual(
+    (await list('test')).map(({ key_id }) => key_id),
+    [testKey.body.data.key_id],
+  )
+  const [newest, ...others] = await list('live')
+  assert.deepEqual([newest.key_id, others.length], [sessionKey.body.data.key_id, 20], 'newest first')
 
   const { key_id } = responses.find(({ status }) => status === 201)!.body.data
   await owner.post(`/orgs/${orgId}/live/keys/${key_id}/revoke`, {})
