@@ -12,6 +12,7 @@ import { parseAllowedRange } from './allowed-addresses.ts'
 import { setKeyLimits } from './key-limits.ts'
 import { setAllowedAddresses } from './keys.ts'
 import { organisationLimits } from './organisations.ts'
+import { allScopes } from './scopes.ts'
 
 async function signInOwner(app: TestApp, orgId: string): Promise<ConsoleUser> {
   return signInMember(app, orgId, 'owner', `owner-${orgId.toLowerCase()}@example.com`)
@@ -46,7 +47,8 @@ test('the number of active keys of an organisation is limited per mode and kind,
   const [newest, ...others] = await list('live')
   assert.deepEqual([newest.key_id, others.length], [sessionKey.body.data.key_id, 20], 'newest first')
 
-  const { key_id } = responses.find(({ status }) => status === 201)!.body.data
+  const { key_id, scopes } = responses.find(({ status }) => status === 201)!.body.data
+  assert.deepEqual(new Set(scopes), new Set(allScopes), 'by default, a key has every scope')
   await owner.post(`/orgs/${orgId}/live/keys/${key_id}/revoke`, {})
   assert.equal((await create('live', 'partner')).status, 201, 'a revoked key makes room')
   assert.equal((await create('live', 'partner')).status, 422)
