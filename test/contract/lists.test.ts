@@ -48,9 +48,9 @@ const setUp = oncePerFile(async (t) => {
   for (const number of numbers)
     await context.db.transaction((tx) =>
       queueEmail(tx, context, {
-        kind: 'notice',
+        kind: number % 2 === 0 ? 'notice' : 'digest',
         to: { address: `a${number}@example.com` },
-        scope: { orgId, mode: 'live' },
+        scope: { orgId, mode: number < 4 ? 'live' : 'test' },
         subject: 'News',
         text: 'Hello',
         html: '<p>Hello</p>',
@@ -139,4 +139,51 @@ test('the lists of operators have the same items in pages of any size', async ()
     '/operator/suppressions',
   ])
     await expectSamePages(() => app.clock.advance(1000), operator.get, path)
+})
+
+/** Compares a list with a filter with the items of the whole list that match. Neither all nor none of them may match. */
+async function expectFiltered(get: Get, path: string, query: string, matches: (item: any) => boolean): Promise<void> {
+  const read = async (parameters: string) => {
+    const { status, body } = await get(`${path}?limit=100${parameters}`)
+    assert.equal(status, 200, `${path} ${parameters}: ${JSON.stringify(body)}`)
+    return body.data as { items: unknown[]; total?: number }
+  }
+  const [all, filtered] = [await read(''), await read(`&${query}`)]
+  assert.deepEqual(filtered.items, all.items.filter(matches), `${path}?${query}`)
+  assert.ok(filtered.items.length > 0 && filtered.items.length < all.items.length, `${path}?${query}`)
+  if ('total' in filtered) assert.equal(filtered.total, filtered.items.length, `${path}?${query}`)
+}
+
+test('a filter of a list returns the items that match, and counts only them', async () => {
+  const { app, partner, campaignId, owner, operator } = await setUp()
+  const base = `/orgs/${partner.orgId}/test`
+  const [mandate] = (await partner.get('/mandates')).body.data.items
+  await partner.post(`/campaigns/${campaignId}/pause`, {})
+  await app.as(partner.key).delete(`/mandates/${mandate.mandate_id}`)
+  await app.as(partner.key).delete(`/workflows/${mandate.workflow_id}`)
+  const [webhook] = (await partner.get('/webhooks')).body.data.items
+  await partner.post(`/webhooks/${webhook.webhook_id}/test`)
+  await app.context.events.flush(partner.scope)
+  app.clock.advance(MINUTE)
+  const cases: [Get, string, string, (item: any) => boolean][] = [
+    [partner.get, '/mandates', 'status=archived', ({ status }) => status === 'archived'],
+    [
+      partner.get,
+      '/mandates',
+      `workflow_id=${mandate.workflow_id}`,
+      (each) => each.workflow_id === mandate.workflow_id,
+    ],
+    [partner.get, '/results', `campaign_id=${campaignId}`, ({ campaign_id }) => campaign_id === campaignId],
+    [partner.get, '/events', 'types=mandate.ready', ({ type }) => type === 'mandate.ready'],
+    [owner.get, `${base}/lists/campaigns`, 'status=paused', ({ status }) => status === 'paused'],
+    [owner.get, `${base}/lists/mandates`, 'status=archived', ({ status }) => status === 'archived'],
+    [owner.get, `${base}/lists/workflows`, 'status=archived', ({ status }) => status === 'archived'],
+    [owner.get, `${base}/lists/events`, 'type=mandate.ready', ({ type }) => type === 'mandate.ready'],
+    [owner.get, `${base}/phone`, `campaign_id=${campaignId}`, ({ campaign_id }) => campaign_id === campaignId],
+    [owner.get, `${base}/recruiter-results`, `campaign_id=${campaignId}`, (each) => each.campaign_id === campaignId],
+    [operator.get, '/operator/mails', 'kind=notice', ({ kind }) => kind === 'notice'],
+    [operator.get, '/operator/mails', 'status=queued', ({ status }) => status === 'queued'],
+    [operator.get, '/operator/orgs', `q=${partner.orgId}`, ({ org_id }) => org_id === partner.orgId],
+  ]
+  for (const [get, path, query, matches] of cases) await expectFiltered(get, path, query, matches)
 })
