@@ -12,6 +12,7 @@ import { parseAllowedRange } from './allowed-addresses.ts'
 import { setKeyLimits } from './key-limits.ts'
 import { setAllowedAddresses } from './keys.ts'
 import { organisationLimits } from './organisations.ts'
+import { allScopes } from './scopes.ts'
 
 async function signInOwner(app: TestApp, orgId: string): Promise<ConsoleUser> {
   return signInMember(app, orgId, 'owner', `owner-${orgId.toLowerCase()}@example.com`)
@@ -34,10 +35,20 @@ test('the number of active keys of an organisation is limited per mode and kind,
     /has 20 active LIVE partner keys; the limit is 20\. Revoke a key that is not used, or ask the operator to raise the limit with `attestry org limits ORG_\w+ --max-keys 40`/,
   )
   app.clock.advance(MINUTE)
-  assert.equal((await create('test', 'partner')).status, 201)
-  assert.equal((await create('live', 'session')).status, 201)
+  const testKey = await create('test', 'partner')
+  assert.equal(testKey.status, 201)
+  const sessionKey = await create('live', 'session')
+  assert.equal(sessionKey.status, 201)
+  const list = async (mode: string): Promise<any[]> => (await owner.get(`/orgs/${orgId}/${mode}/keys`)).body.data.items
+  assert.deepEqual(
+    (await list('test')).map(({ key_id }) => key_id),
+    [testKey.body.data.key_id],
+  )
+  const [newest, ...others] = await list('live')
+  assert.deepEqual([newest.key_id, others.length], [sessionKey.body.data.key_id, 20], 'newest first')
 
-  const { key_id } = responses.find(({ status }) => status === 201)!.body.data
+  const { key_id, scopes } = responses.find(({ status }) => status === 201)!.body.data
+  assert.deepEqual(new Set(scopes), new Set(allScopes), 'by default, a key has every scope')
   await owner.post(`/orgs/${orgId}/live/keys/${key_id}/revoke`, {})
   assert.equal((await create('live', 'partner')).status, 201, 'a revoked key makes room')
   assert.equal((await create('live', 'partner')).status, 422)

@@ -187,7 +187,10 @@ test('verification stays off for a skill into which skills with questions are me
   const [survivor] = (await importSkills(app, [{ id: 'plaster-1', name: 'Lime plaster polishing' }])) as [string]
   const merged = 'sk_1021'
   assert.equal((await read(survivor)).verifiable, false)
+  const before = (await read(survivor)).revision
   assert.equal(codeOf(await merge(merged, survivor)), '200')
+  const outdated = await operator.call('PATCH', `${SKILLS}/${survivor}`, { revision: before, verification: false })
+  assert.equal(codeOf(outdated), '409 CONFLICT', 'the change was prepared before the merge')
   assert.equal((await read(survivor)).verifiable, true)
   const { revision } = await read(survivor)
   const change = await operator.call('PATCH', `${SKILLS}/${survivor}`, { revision, verification: false })
@@ -295,6 +298,8 @@ test('questions of merged skills are asked about the surviving skill, and retire
   assert.deepEqual([skills[0].skill_id, questions.skills[0].skill_id], [merged, merged], 'the ID stays as sent')
   assert.deepEqual([questions.skills[0].name, questions.skills[0].item_source], ['Mask painting', 'private'])
   await undo(merged)
+  await until(async () => (await get(`/skills/${survivor}`)).body.data.verifiable === false)
+  assert.equal((await get(`/skills/${merged}`)).body.data.verifiable, true)
   assert.equal((await get(`/skills/${survivor}`)).body.data.verifiable, false)
 })
 

@@ -15,10 +15,11 @@ const setUp = oncePerFile(async (t) => {
   const app = await startApp(t)
   const { orgId } = await app.fixtures.createOrg()
   const owner = await signInMember(app, orgId, 'owner')
-  return (channel: string, settings: object) => {
+  const save = (channel: string, settings: object) => {
     app.clock.advance(SECOND) // rate limits use this clock
     return owner.put(`/orgs/${orgId}/channels/${channel}`, settings)
   }
+  return { app, orgId, save }
 })
 
 /** Each channel with valid settings; then values of single fields that are accepted or rejected. */
@@ -113,7 +114,7 @@ const CHANNELS: Record<string, { channel: string; settings: object; accepted?: o
 
 for (const [name, { channel, settings, accepted = [], rejected }] of Object.entries(CHANNELS)) {
   test(`the settings of ${name} are checked field by field`, async () => {
-    const save = await setUp()
+    const { save } = await setUp()
     for (const fields of [{}, ...accepted]) {
       const { status, body } = await save(channel, { ...settings, ...fields })
       assert.equal(status, 200, `${JSON.stringify(fields)} ${JSON.stringify(body)}`)
@@ -130,3 +131,44 @@ for (const [name, { channel, settings, accepted = [], rejected }] of Object.entr
     }
   })
 }
+
+test('the URL that the provider calls must be entered again for another account, and not for a new password', async () => {
+  const { app, orgId, save } = await setUp()
+  const cases: [channel: string, settings: object, sameAccount: object, otherAccounts: object[]][] = [
+    [
+      'sms',
+      TWILIO_SMS,
+      { auth_token: 'a-new-token-of-the-account-0123' },
+      [{ from: '+14155550199' }, { account_sid: `AC${'1b'.repeat(16)}` }],
+    ],
+    [
+      'sms',
+      GUPSHUP,
+      { listed_hosts: ['other.example'] },
+      [{ user_id: '2000999999' }, { password: 'another-password' }],
+    ],
+    ['voice', EXOTEL_VOICE, { ring_seconds: 33 }, [{ app_id: '99999' }, { api_token: 'another-token-of-the-tests' }]],
+    [
+      'whatsapp',
+      WHATSAPP,
+      { access_token: 'another-access-token-of-the-tests' },
+      [{ phone_number_id: '106540352242999' }, { business_account_id: '102290129340999' }],
+    ],
+  ]
+  for (const [channel, settings, sameAccount, otherAccounts] of cases) {
+    const calledAt = async (changes: object) => {
+      const { status, body } = await save(channel, { ...settings, ...changes })
+      assert.equal(status, 200, `${channel} ${JSON.stringify(changes)} ${JSON.stringify(body)}`)
+      return body.data.channels.find((each: any) => each.channel === channel).webhook_called_at
+    }
+    for (const changes of otherAccounts) {
+      await calledAt({})
+      await app.context.db.pool.query('update channel_credentials set webhook_called_at = $1 where org_id = $2', [
+        new Date(app.clock.now()),
+        orgId,
+      ])
+      assert.ok(await calledAt(sameAccount), `${channel} ${JSON.stringify(sameAccount)}`)
+      assert.equal(await calledAt({ ...sameAccount, ...changes }), null, `${channel} ${JSON.stringify(changes)}`)
+    }
+  }
+})

@@ -397,6 +397,7 @@ test('only failed mandates can be retried', async () => {
     [retryResponse.status, retryResponse.body.data.status, retryResponse.body.data.flow_version],
     [202, 'preparing', 1],
   )
+  assert.equal(retryResponse.body.data.changed, true)
   assertProblem(await post(`/mandates/${mandate_id}/retry`), 409, 'CONFLICT')
   await prepareMandates(context)
   const { status, failure } = (await get(`/mandates/${mandate_id}`)).body.data

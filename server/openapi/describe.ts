@@ -67,7 +67,6 @@ async function describeApi(name: ApiName): Promise<Description> {
   const generatedPaths = await generatePaths(name)
   const errorResponses = new ErrorResponses(name, error, readCauses(await readDocs('reference/errors.md'), name))
   for (const path of Object.values(generatedPaths)) {
-    delete path.head
     for (const operation of Object.values(path)) {
       completeOperation(operation)
       Object.assign(operation.responses, errorResponses.describe(operation[ERRORS]!))

@@ -327,11 +327,55 @@ test('a requested contact uses the next channel if it fails at once or later, an
   const providerId = `sms-${sentMessages[0]!.message_id}`
   await db.transaction((tx) => handleDeliveryStatus(tx, context, { channel: 'sms', providerId, status: 'failed' }))
   for (let round = 0; round < 3; round++) await contactNow(context)
-  const { status, reason } = await result(partner)
+  const { candidate, status, reason } = await result(partner)
   assert.deepEqual([status, reason, sentMessages.length], ['pending', null, 1])
+  const { rows } = await sql<{ channel: string; state: string }>`
+    select channel, state from messages where candidate_id = ${candidate.candidate_id} and requested order by message_id`.execute(
+    db.queries,
+  )
+  assert.deepEqual(
+    rows.map(({ channel, state }) => `${channel} ${state}`),
+    ['whatsapp failed', 'sms failed', 'email failed'],
+  )
   delete sendErrors.whatsapp
   await reply(partner, 'yes')
   assert.equal(sentMessages.length, 2)
+})
+
+test('a requested contact that is sent after the end of the conversation is no follow-up', async () => {
+  const { context, clock, db, changes, enrolCandidate, result, reply } = await setUp()
+  const partner = await enrolCandidate({ languages: ['en'] })
+  await contactNow(context)
+  for (const text of ['not now', 'later today']) await reply(partner, text)
+  const { candidate_id } = (await result(partner)).candidate
+  clock.advance(4 * HOUR)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  hanging = promise
+  const contactRun = contactNow(context)
+  await until(async () => {
+    const { rows } = await sql`
+      select 1 from messages where candidate_id = ${candidate_id} and requested and state = 'sending'`.execute(
+      db.queries,
+    )
+    return rows.length > 0
+  })
+  changes.length = 0
+  await db.transaction(async (tx) => {
+    const candidacy = (await lockCandidacy(tx, candidate_id))!
+    await handleReply(tx, context, candidacy, { channel: 'whatsapp', input: { kind: 'reply', text: 'STOP' } })
+  })
+  resolve()
+  await contactRun
+  hanging = undefined
+  assert.equal((await result(partner)).status, 'declined')
+  assert.deepEqual(
+    changes.flatMap(({ channels }) => channels),
+    [{ channel: 'whatsapp', event: 'sent' }],
+  )
+  assert.deepEqual(
+    changes.flatMap(({ followUps }) => followUps),
+    [],
+  )
 })
 
 test('a contact that is still being sent does not replace the requested one', async () => {

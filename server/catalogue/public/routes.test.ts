@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ADMIN_KEY, startApp, type TestApp } from '../../../test/support/app.ts'
 import { oncePerFile } from '../../../test/support/cleanup.ts'
-import { requestSkill } from '../skill-requests.ts'
+import { rejectRequest, requestSkill } from '../skill-requests.ts'
 
 const PUBLIC_SKILL_FIELDS = [
   'skill_id',
@@ -374,6 +374,10 @@ test('the operator can read the catalogue totals and the most selected skills', 
   await context.db.transaction((tx) =>
     requestSkill(tx, { orgId, mode: 'test' }, clock, { name: 'Underwater basketry' }),
   )
+  const { request } = await context.db.transaction((tx) =>
+    requestSkill(tx, { orgId, mode: 'test' }, clock, { name: 'Underwater knitting' }),
+  )
+  await context.db.transaction((tx) => rejectRequest(tx, clock, request.request_id, undefined))
   const counts = (await get('/api/admin/counts', adminHeaders)).body
   assert.equal(counts.success, true)
   assert.deepEqual(counts.data, {

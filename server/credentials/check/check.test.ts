@@ -173,6 +173,7 @@ test('a status that cannot be determined is never reported as valid', async () =
     [await stranger.signStatusList(), /stranger\.example/],
     [await signList({ credentialSubject: { ...subject, statusPurpose: 'suspension' } }), /for the purpose revocation/],
     [await signList({ validUntil: '2026-02-01T00:00:00Z' }), /expired at 2026-02-01/],
+    [await signList({ validUntil: NOW.toISOString() }), /expired at /],
     [await signList({ credentialSubject: { ...subject, encodedList: 'uAAAA' } }), /cannot be decoded/],
     // 64 MB of zeros in 64 KB, which must not be expanded.
     [

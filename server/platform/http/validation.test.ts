@@ -55,3 +55,46 @@ test('a long value is not repeated', () => {
     'path.mandate_id: must be a mandate ID such as JM_01HZX…; got a string',
   ])
 })
+
+test('every limit has a message, with the noun in singular or plural, and its bounds are allowed', () => {
+  const limits = compileRequestValidator({
+    body: Type.Object({
+      text: Type.Optional(Type.String({ minLength: 1, maxLength: 3 })),
+      code: Type.Optional(Type.String({ minLength: 2, pattern: '^[a-z]+$' })),
+      letter: Type.Optional(Type.String({ maxLength: 1 })),
+      list: Type.Optional(Type.Array(Type.Integer(), { minItems: 1, maxItems: 2 })),
+      pair: Type.Optional(Type.Array(Type.Integer(), { minItems: 2 })),
+      single: Type.Optional(Type.Array(Type.Integer(), { maxItems: 1 })),
+      count: Type.Optional(Type.Integer({ minimum: 2, maximum: 5 })),
+      map: Type.Optional(Type.Object({}, { maxProperties: 1 })),
+      time: Type.Optional(Type.String({ format: 'date-time' })),
+      fixed: Type.Optional(Type.Literal('yes')),
+    }),
+  })
+  const messagesOf = (body: object) =>
+    limits({ params: {}, query: {}, body, rawBody: Buffer.alloc(0) }).map(
+      ({ detail }) => `${detail.path}: ${detail.message}`,
+    )
+  for (const body of [
+    { text: 'a', code: 'ab', letter: 'x', list: [1], pair: [1, 2], single: [1], count: 2, map: { a: 1 }, fixed: 'yes' },
+    { text: 'abc', letter: '', list: [1, 2], single: [], count: 5, map: {}, time: '2026-03-14T09:30:00Z' },
+  ])
+    assert.deepEqual(messagesOf(body), [])
+  for (const [field, value, message] of [
+    ['text', '', 'must have at least 1 character'],
+    ['text', 'abcd', 'must have at most 3 characters'],
+    ['code', 'a', 'must have at least 2 characters'],
+    ['code', 'AB', 'must match the pattern ^[a-z]+$'],
+    ['letter', 'xy', 'must have at most 1 character'],
+    ['list', [], 'must have at least 1 item'],
+    ['list', [1, 2, 3], 'must have at most 2 items'],
+    ['pair', [1], 'must have at least 2 items'],
+    ['single', [1, 2], 'must have at most 1 item'],
+    ['count', 1, 'must be at least 2; got 1'],
+    ['count', 6, 'must be at most 5; got 6'],
+    ['map', { a: 1, b: 2 }, 'must have at most 1 property'],
+    ['time', 'noon', 'must be a time in the format of RFC 3339, such as 2026-03-14T09:30:00Z'],
+    ['fixed', 'no', 'must be "yes"; got "no"'],
+  ] as const)
+    assert.deepEqual(messagesOf({ [field]: value }), [`${field}: ${message}`])
+})

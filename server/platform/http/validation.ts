@@ -237,7 +237,7 @@ function messageFor(error: SchemaError): string {
     case 'maxItems':
       return `must have at most ${countNoun(schema.maxItems!, 'item')}`
     case 'maxProperties':
-      return `must have at most ${schema.maxProperties} properties`
+      return `must have at most ${schema.maxProperties} ${schema.maxProperties === 1 ? 'property' : 'properties'}`
     case 'minimum':
       return `must be at least ${schema.minimum}`
     case 'maximum':
