@@ -1106,6 +1106,16 @@ export interface EnableWebhookInput {
   recover?: boolean
 }
 
+/** In TEST mode only: the error that ended the script of the student. The session stays as it is. Absent without a script, and if no step was rejected. */
+export interface EndedTestScript {
+  /** Always `true`: the script takes no more steps. */
+  ended: true
+  /** The error code of the rejected step. */
+  code: string
+  /** The reason, and what to do. */
+  message: string
+}
+
 /** Relation of the reviewer to the student. */
 export type EndorsementType = 'manager' | 'mentor' | 'peer' | 'client' | 'faculty'
 
@@ -3760,6 +3770,7 @@ export interface Verification {
   endorsementType: EndorsementType
   /** The ID of the test clock whose time applies. Absent without one. */
   testClockId?: string
+  testScript?: EndedTestScript
   /** The main item that was selected as evidence. */
   source?: VerificationSource
   /** The outcome of each skill. */

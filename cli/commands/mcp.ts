@@ -20,7 +20,8 @@ export function mcpCommand(): Command {
       'after',
       `
 Add it to the configuration of your assistant as the command "attestry mcp --profile NAME". Uses the same credentials as
-"attestry request". Tools for webhook endpoints and private questions are not offered.`,
+"attestry request". Tools can read webhook endpoints, deliveries and the list of private questions. Tools that change
+them, send test events or replay events are not offered.`,
     )
     .addHelpText(...examples('mcp --profile acme-test'))
     .action(async (_options: object, command: Command) => {

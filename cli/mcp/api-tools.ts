@@ -22,7 +22,10 @@ const PARTNER_BASE = '/api/v1/partner'
 /** Operations that read, although their method is POST. */
 const READING_POSTS = new Set(['lookUpSkills', 'matchSkills', 'extractSkills'])
 
-/** Operations that return secrets, change who receives events, or acknowledge events of other programs. They are not offered as tools. */
+/**
+ * Operations that return secrets, change who receives events, send requests to webhook endpoints, acknowledge events of other programs, or
+ * change the private questions. They are not offered as tools.
+ */
 const EXCLUDED_OPERATIONS = new Set([
   'createWebhook',
   'replaceWebhook',
@@ -30,6 +33,8 @@ const EXCLUDED_OPERATIONS = new Set([
   'rotateWebhookSecret',
   'enableWebhook',
   'disableWebhook',
+  'testWebhook',
+  'replayEvents',
   'acknowledgeEvents',
   'importItems',
   'deleteItem',
@@ -98,8 +103,22 @@ export function targetOf({ path, queryNames }: ApiTool, input: JsonObject): stri
   return query.size > 0 ? `${filled}?${query}` : filled
 }
 
+/** Returns what is wrong with the input, or undefined. The server validates the values. */
+export function findInputError(tool: ApiTool, input: JsonObject): string | undefined {
+  const missing = missingParameters(tool, input)
+  if (missing.length > 0) return `Missing or invalid parameters: ${missing.join(', ')}.`
+  const { properties, required } = tool.inputSchema as { properties: JsonObject; required: string[] }
+  const unknown = Object.keys(input).filter((name) => !Object.hasOwn(properties, name))
+  const needsBody = required.includes('body') && input.body === undefined
+  if (unknown.length === 0 && !needsBody) return undefined
+  const hint = Object.hasOwn(properties, 'body')
+    ? `Put the fields of the request into "body", such as { "body": { "${unknown[0] ?? 'name'}": … } }.`
+    : `Expected: ${Object.keys(properties).join(', ') || 'none'}.`
+  return unknown.length > 0 ? `Unknown parameters: ${unknown.join(', ')}. ${hint}` : hint
+}
+
 /** Returns the names of path parameters that the input does not have, or that would lead to another path. */
-export function missingParameters({ path }: ApiTool, input: JsonObject): string[] {
+function missingParameters({ path }: ApiTool, input: JsonObject): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)]
     .map((match) => match[1]!)
     .filter((name) => !input[name] || /^\.\.?$/.test(String(input[name])))

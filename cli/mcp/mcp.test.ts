@@ -74,9 +74,14 @@ test('an assistant finishes a TEST campaign in twenty tasks', async (t) => {
   assert.match(instructions, /in TEST mode\. Nobody is contacted/)
   const { tools } = await request<{ tools: { name: string; annotations: { readOnlyHint?: boolean } }[] }>('tools/list')
   assert.ok(
-    tools.every(({ name }) => !/secret|(create|replace|archive)_webhook|acknowledge/.test(name)),
-    'no tool returns or changes secrets',
+    tools.every(
+      ({ name }) => !/secret|(create|replace|archive|test)_webhook|acknowledge|replay|import_items/.test(name),
+    ),
+    'no tool returns or changes secrets, or sends requests to endpoints',
   )
+  const names = tools.map(({ name }) => name)
+  for (const name of ['list_webhooks', 'get_webhook', 'list_deliveries', 'list_items', 'list_item_skills'])
+    assert.ok(names.includes(name), name)
   let tasks = 0
   const run = async (name: string, input: object = {}) => {
     const result = await call(name, input)
@@ -136,6 +141,16 @@ test('an assistant finishes a TEST campaign in twenty tasks', async (t) => {
 
   const invalid = await call('create_workflow', { body: { name: '' } })
   assert.deepEqual([invalid.isError, /^VALIDATION_FAILED: [\s\S]*name/.test(invalid.content[0]!.text)], [true, true])
+  const unwrapped = await call('create_workflow', { name: 'Assistant' })
+  assert.deepEqual(
+    [unwrapped.isError, unwrapped.content[0]!.text],
+    [true, 'Unknown parameters: name. Put the fields of the request into "body", such as { "body": { "name": … } }.'],
+  )
+  assert.match((await call('create_workflow')).content[0]!.text, /^Put the fields of the request into "body"/)
+  assert.match(
+    (await call('list_results', { campaign: 'x' })).content[0]!.text,
+    /^Unknown parameters: campaign\. Expected: /,
+  )
   assert.equal((await call('get_campaign')).content[0]!.text, 'Missing or invalid parameters: campaign_id.')
   assert.equal(
     (await call('get_campaign', { campaign_id: '..' })).content[0]!.text,

@@ -14,7 +14,7 @@ import type { AttestryClient } from '../../sdk/index.ts'
 import type { JsonObject } from '../../server/platform/json.ts'
 import { messageWithDetails } from '../print.ts'
 import { MAX_WAIT_SECONDS, retryWhileLimited } from '../rate-limit-retry.ts'
-import { type ApiTool, missingParameters, targetOf } from './api-tools.ts'
+import { type ApiTool, findInputError, targetOf } from './api-tools.ts'
 
 interface McpOptions {
   client: AttestryClient
@@ -92,8 +92,8 @@ export function createMcpServer({ client, tools, isLive, baseUrl }: McpOptions):
   return server
 
   async function runTool(tool: ApiTool, input: JsonObject, context: ServerContext) {
-    const missing = missingParameters(tool, input)
-    if (missing.length > 0) return failure(`Missing or invalid parameters: ${missing.join(', ')}.`)
+    const inputError = findInputError(tool, input)
+    if (inputError) return failure(inputError)
     if (isLive && !tool.readOnly) {
       const answer = acceptedContent<{ confirm: boolean }>(context.mcpReq.inputResponses, 'confirmation')
       if (answer === undefined) return askForConfirmation(tool, input)

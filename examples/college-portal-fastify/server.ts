@@ -15,19 +15,6 @@ const app = fastify()
 app.removeAllContentTypeParsers()
 app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
 
-// The endpoint is created at each start, because this example stores nothing. A real portal creates it once and keeps the secret.
-const endpoint = await client.webhooks.create({
-  url: `${publicUrl}/webhooks/attestry`,
-  event_types: [
-    'verification.requested',
-    'verification.initiated',
-    'verification.completed',
-    'verification.declined',
-    'verification.failed',
-    'verification.expired',
-  ],
-})
-
 app.get('/', (_request, reply) => {
   const items = students.map(
     ({ id, name, verification }) => `<li><a href="/students/${id}">${name}</a> ${verification?.status ?? ''}</li>`,
@@ -59,7 +46,8 @@ app.post<{ Params: { id: string }; Querystring: { script?: string } }>(
       return reply.status(400).send({ error: `Unknown script; use one of ${Object.keys(sandboxScripts).join(', ')}.` })
     const returnUrl = `${publicUrl}/students/${student.id}`
     const session = await client.sessions.open({
-      externalStudentId: `${idPrefix}-${student.id}`,
+      // A script needs a new student each time: a skill that was passed cannot be assessed again.
+      externalStudentId: testScript ? `${student.id}-${randomUUID()}` : `${idPrefix}-${student.id}`,
       name: student.name,
       email: student.email,
       projects: student.projects.map(({ id, name, role }) => ({ externalProjectId: id, projectName: name, role })),
@@ -116,4 +104,23 @@ function page(title: string, body: string): string {
 }
 
 await app.listen({ host: '127.0.0.1', port })
+
+// The endpoint is created at each start and archived at the end, because this example stores nothing. A real portal creates it once and keeps
+// the secret.
+const endpoint = await client.webhooks.create({
+  url: `${publicUrl}/webhooks/attestry`,
+  event_types: [
+    'verification.requested',
+    'verification.initiated',
+    'verification.completed',
+    'verification.declined',
+    'verification.failed',
+    'verification.expired',
+  ],
+})
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, async () => {
+    await client.webhooks.archive(endpoint.webhook_id).catch(console.error)
+    process.exit()
+  })
 console.log(`Portal is running at ${publicUrl}`)

@@ -1885,6 +1885,17 @@ type EnableWebhookInput struct {
 	Recover *bool `json:"recover,omitempty"`
 }
 
+// EndedTestScript: In TEST mode only: the error that ended the script of the student. The session stays as it is.
+// Absent without a script, and if no step was rejected.
+type EndedTestScript struct {
+	// Always `true`: the script takes no more steps.
+	Ended bool `json:"ended"`
+	// The error code of the rejected step.
+	Code string `json:"code"`
+	// The reason, and what to do.
+	Message string `json:"message"`
+}
+
 // EnrichmentAnswer is an object of the API.
 type EnrichmentAnswer struct {
 	// The type of the question.
@@ -4114,7 +4125,8 @@ type Verification struct {
 	VerificationMethod *VerificationMethod `json:"verificationMethod"`
 	EndorsementType    EndorsementType     `json:"endorsementType"`
 	// The ID of the test clock whose time applies. Absent without one.
-	TestClockID *string `json:"testClockId,omitempty"`
+	TestClockID *string          `json:"testClockId,omitempty"`
+	TestScript  *EndedTestScript `json:"testScript,omitempty"`
 	// The main item that was selected as evidence.
 	Source *VerificationSource `json:"source,omitempty"`
 	// The outcome of each skill.

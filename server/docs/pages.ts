@@ -1,6 +1,7 @@
 import { glob, readFile } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { VECTORS_PATH } from './vectors.ts'
 import { renderVersions } from './versions.ts'
 
 const ROOT_FOLDER = fileURLToPath(new URL('../../', import.meta.url))
@@ -30,6 +31,18 @@ const SPECIAL_PATHS: Record<string, string> = {
   'sdk/README.md': '/docs/sdks/typescript',
   [CHANGELOG_FILE]: '/docs/changelog',
 }
+
+/** Other files of the repository that the documentation serves. */
+const SERVED_FILES: Record<string, string> = {
+  'sdks/vectors.json': VECTORS_PATH,
+  'openapi/partner.json': '/docs/openapi/partner.json',
+  'openapi/verification.json': '/docs/openapi/verification.json',
+  'openapi/catalogue.json': '/docs/openapi/catalogue.json',
+}
+
+const CODE_BLOCK = /(^[ \t]*```[\s\S]*?^[ \t]*```)/gm
+/** Inline code, a link or an image. The text of a link can contain a link, an image and several lines. */
+const CODE_OR_LINK = /``.+?``|`[^`]+`|!?\[((?:[^[\]]|\[[^[\]]*\])*)\]\(([^)\s]+)\)/g
 
 export interface DocsPage {
   /** Path of the file in the repository. */
@@ -68,7 +81,7 @@ function pathOfFile(file: string): string {
   return SPECIAL_PATHS[file] ?? `/${file.replace(/^sdks\//, 'docs/sdks/').replace(/(\/README)?\.md$/, '')}`
 }
 
-/** The target of a link: an address, or the file of the repository that is not a page. */
+/** The target of a link: an address, or a file of the repository that is not served. */
 type LinkTarget = { url: string; page?: DocsPage; hash?: string } | { file: string }
 
 /** Resolves a link of a Markdown file. Links between files become links between pages. */
@@ -77,23 +90,29 @@ export function resolveLink({ byFile }: PageSet, from: DocsPage, href: string): 
   const [path = '', hash] = href.split('#')
   const file = posix.join(posix.dirname(from.file), path).replace(/\/$/, '')
   const page = byFile.get(file) ?? byFile.get(`${file}/README.md`)
+  const servedPath = SERVED_FILES[file]
+  if (servedPath) return { url: servedPath }
   if (!page) return { file }
   const suffix = hash === undefined ? '' : `#${hash}`
   return { url: page.path + suffix, page, hash: suffix }
 }
 
-/** Returns the Markdown of a page with links to the Markdown of other pages, as paths of this server. */
+/**
+ * Returns the Markdown of a page with links to the Markdown of other pages, as paths of this server. A link to a file that is not served
+ * becomes text with the path.
+ */
 export function linkMarkdown(pages: PageSet, page: DocsPage): string {
-  let isCode = false
-  return page.markdown
-    .split('\n')
-    .map((line) => {
-      if (/^\s*```/.test(line)) isCode = !isCode
-      if (isCode) return line
-      return line.replace(/\]\(([^)\s]+)\)/g, (link, href: string) => {
-        const target = resolveLink(pages, page, href)
-        return 'page' in target && target.page ? `](${target.page.path}.md${target.hash})` : link
-      })
-    })
-    .join('\n')
+  // The separators are captured, so that the parts with odd indexes are code blocks.
+  const parts = page.markdown.split(CODE_BLOCK)
+  return parts.map((part, index) => (index % 2 === 1 ? part : linkText(pages, page, part))).join('')
+}
+
+function linkText(pages: PageSet, page: DocsPage, markdown: string): string {
+  return markdown.replace(CODE_OR_LINK, (match, text: string | undefined, href: string) => {
+    if (text === undefined) return match
+    const target = resolveLink(pages, page, href)
+    if ('file' in target)
+      return match.startsWith('!') || text.includes(target.file) ? text : `${text} (\`${target.file}\`)`
+    return `[${text}](${target.page ? `${target.page.path}.md${target.hash}` : target.url})`
+  })
 }

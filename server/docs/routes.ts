@@ -14,6 +14,7 @@ import { renderLlmsText } from './llms.ts'
 import { parsePage, renderPage } from './markdown.ts'
 import { type DocsPage, linkMarkdown, loadPages, OVERVIEW_FILE, type PageSet } from './pages.ts'
 import { createSearchEntries, queryWords, searchSections } from './search.ts'
+import { vectorRoutes } from './vectors.ts'
 
 /** The Markdown files and their table of contents. */
 interface Site {
@@ -44,6 +45,7 @@ export function docsRoutes(app: App, { config }: { config: Pick<Config, 'publicU
 
   apiReferenceRoutes(app)
   collectionRoutes(app)
+  vectorRoutes(app)
 
   app.get('/docs', async (request, reply) => sendPath(request, reply, '/docs'))
   app.get('/docs.md', async (request, reply) => sendPath(request, reply, '/docs.md'))

@@ -278,6 +278,7 @@ export const propertyNotes: Record<string, PropertyNote> = {
   // Test clocks
   test_clock_id: ['', 'TC_01KKDSD0J0P26SYTR42FVC31EM'],
   testClockId: ['', 'TC_01KKDSD0J0P26SYTR42FVC31EM'],
+  'EndedTestScript.ended': ['Always `true`: the script takes no more steps.'],
   'TestClock.name': ['', 'Follow-ups'],
   'TestClock.status': ['', 'ready'],
   'TestClock.starts_at': ['', '2026-03-11T03:30:00.000Z'],

@@ -8,7 +8,7 @@ import { attachedTestClock, TestClockId } from '../test-clocks/schema.ts'
 import { evidenceCodes, evidenceEffects, evidenceLevels } from './endorsements/evidence.ts'
 import { type GuardianState, guardianStates } from './guardian-consents.ts'
 import { ProofFile } from './proofs/schema.ts'
-import { SessionTestScript } from './test-scripts/schema.ts'
+import { EndedTestScript, SessionTestScript } from './test-scripts/schema.ts'
 
 /** Schemas of the verification API. Unknown properties are ignored. Fields with their own error codes are checked in `fields.ts`. */
 
@@ -324,6 +324,7 @@ export const Verification = named(
     verificationMethod: orNull(MethodSchema),
     endorsementType: EndorsementTypeSchema,
     testClockId: attachedTestClock,
+    testScript: Type.Optional(EndedTestScript),
     source: Type.Optional(VerificationSource),
     skills: Type.Array(SkillOutcome),
     ...evidenceFields,

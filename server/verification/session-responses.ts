@@ -71,9 +71,11 @@ export async function readVerification(queries: Queries, session: Session) {
   const now = session.clock.now()
   const review = session.method === 'human' ? await findReview(queries, session.id) : undefined
   const evidence = await findEvidence(queries, session, review)
+  const { testScriptError } = session
   const { credentials } = await findVerificationCredentials.run(queries, session.id)
   return {
     ...verificationRecord(session, now, review, await readAssessment(queries, session, now), evidence),
+    ...(testScriptError ? { testScript: { ended: true as const, ...testScriptError } } : {}),
     credentials,
   }
 }

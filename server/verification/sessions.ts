@@ -18,7 +18,7 @@ import type { EndorsementType, SessionInput, VerificationMethod, VerificationSta
 import { readSessionInput, type Student } from './session-input.ts'
 import type { ChosenSkill } from './session-skills.ts'
 import { firstActionTime } from './test-scripts/action-times.ts'
-import type { SessionTestScript } from './test-scripts/schema.ts'
+import type { ScriptError, SessionTestScript } from './test-scripts/schema.ts'
 
 /** Time from the last step until the session expires. */
 const SESSION_LIFETIME_MS = 24 * HOUR
@@ -53,6 +53,8 @@ export interface Session {
   isMinor: boolean | null
   /** The script of the student and the reviewer in TEST mode. */
   testScript: SessionTestScript | null
+  /** The error that ended the script of the student. */
+  testScriptError: ScriptError | null
   /** The clock whose time applies to the session: that of the server, or its test clock. */
   clock: Clock
 }
@@ -275,6 +277,7 @@ export interface SessionRow {
   test_clock_id: string | null
   is_minor: boolean | null
   test_script: SessionTestScript | null
+  test_script_error: ScriptError | null
 }
 
 export function sessionFromRow(row: SessionRow, clock: Clock, personKey: PersonKey): Session {
@@ -299,6 +302,7 @@ export function sessionFromRow(row: SessionRow, clock: Clock, personKey: PersonK
     testClockId: row.test_clock_id,
     isMinor: row.is_minor,
     testScript: row.test_script,
+    testScriptError: row.test_script_error,
     clock,
   }
 }

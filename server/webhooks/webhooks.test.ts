@@ -177,6 +177,7 @@ test('there are at most five unarchived webhooks per mode, even with concurrent 
   for (const { status, body } of responses.filter(({ status }) => status !== 201)) {
     assert.equal(status, 422)
     assert.equal(body.error.code, 'LIMIT_EXCEEDED')
+    assert.match(body.error.message, /GET \/webhooks, and archive one with DELETE \/webhooks\/\{webhook_id\}/)
   }
   assert.equal((await as(testKey).post('/webhooks', { url: WEBHOOK_URL })).status, 201)
   const [listedWebhook] = (await as(liveKey).get('/webhooks')).body.data.items

@@ -85,7 +85,7 @@ export async function createWebhook(
   if (count >= MAX_WEBHOOKS_PER_MODE) {
     throw problem(
       'LIMIT_EXCEEDED',
-      `The organisation already has ${MAX_WEBHOOKS_PER_MODE} webhook endpoints in ${mode.toUpperCase()} mode. Archive one first.`,
+      `The organisation already has ${MAX_WEBHOOKS_PER_MODE} webhook endpoints in ${mode.toUpperCase()} mode. List them with GET /webhooks, and archive one with DELETE /webhooks/{webhook_id}.`,
     )
   }
   const now = clock.now()

@@ -33,7 +33,7 @@ const crawl = oncePerFile(async () => {
 })
 
 const isPage = (path: string) =>
-  /^\/docs(\/|$)/.test(path) && !/^\/docs\/(api|openapi|collections|search|try)\b|\.md$/.test(path)
+  /^\/docs(\/|$)/.test(path) && !/^\/docs\/(api|openapi|collections|search|try)\b|\.(md|json)$/.test(path)
 
 function linksOf(path: string, html: string): { path: string; anchor: string }[] {
   return [...html.matchAll(/ href="([^"]+)"/g)]
@@ -143,7 +143,30 @@ test('each page is served as Markdown, with links to the Markdown of other pages
   }
   const { body } = await fetch('/docs/guides/run-a-campaign.md')
   assert.match(body, /\]\(\/docs\/guides\/sign-your-first-request\.md\)/)
-  assert.match((await fetch('/docs.md')).body, /\]\(\/docs\/errors\.md\)/)
+  const { body: overview } = await fetch('/docs.md')
+  assert.match(overview, /\]\(\/docs\/errors\.md\)/)
+  assert.match(overview, /\[Vectors\]\(\/docs\/vectors\.json\)/)
+})
+
+test('no link of the Markdown of a page is broken', async () => {
+  const { fetch } = await getApp()
+  const pages = await crawl()
+  const targets = new Map<string, string>()
+  for (const path of pages.keys()) {
+    const { body } = await fetch(`${path}.md`)
+    const text = body.replace(/^ *```.*?^ *```|`[^`\n]+`/gms, '')
+    for (const [, link] of text.matchAll(/\]\(([^)\s]+)/g)) {
+      const { host, pathname, hash } = new URL(link!, `http://site.invalid${path}.md`)
+      if (host !== 'site.invalid') continue
+      assert.match(link!, /^[/#]/, `${path}.md links to a file`)
+      targets.set(pathname, path)
+      const html = pages.get(pathname.replace(/\.md$/, ''))
+      if (html && hash) assert.ok(idsOf(html).includes(decodeURIComponent(hash.slice(1))), `${path}.md: ${link}`)
+    }
+  }
+  assert.ok(targets.size > 50)
+  for (const [target, path] of targets)
+    assert.equal((await fetch(target, { method: 'HEAD' })).status, 200, `${path}.md links to ${target}`)
 })
 
 test('llms.txt lists every page with the public address', async () => {
@@ -163,8 +186,17 @@ test('HTML in Markdown is shown as text, and comments are left out', async () =>
 })
 
 test('links to files that are not pages become text with the path', async () => {
-  const html = (await crawl()).get('/docs')!
-  assert.match(html, /Vectors \(<code>sdks\/vectors\.json<\/code>\)/)
+  const html = (await crawl()).get('/docs/guides/set-up-channels')!
+  assert.match(html, /<code>data\/rules\/README\.md<\/code>/)
+  const { body } = await (await getApp()).fetch('/docs/guides/set-up-channels.md')
+  assert.match(body, /`data\/rules\/README\.md`/)
+})
+
+test('the signature vectors are served', async () => {
+  const { fetch } = await getApp()
+  assert.match((await crawl()).get('/docs')!, /<a href="\/docs\/vectors\.json">Vectors<\/a>/)
+  const { body } = await fetch('/docs/vectors.json')
+  assert.ok(body.requests.length > 0 && body.webhooks.length > 0)
 })
 
 test('an unknown page is an HTML page with status 404, and old addresses are redirected', async () => {

@@ -135,6 +135,7 @@ test('the college portal in Fastify opens sessions and follows them by webhook',
     ['bala', 'declined', 'declined', 'verification.declined'],
     ['bala', 'endorsed', 'completed', 'verification.completed'],
     ['chitra', 'passes', 'completed', 'verification.completed'],
+    ['chitra', 'passes', 'completed', 'verification.completed'],
   ] as const) {
     const response = await verify(`/students/${id}/verification?script=${script}`)
     assert.equal(response.headers.get('location'), `${url}/students/${id}`, 'the student returns to the portal')

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import type { TestContext } from 'node:test'
@@ -40,7 +41,10 @@ const startShared = oncePerFile(async (t) => {
   return app
 })
 
-/** Runs the section of a language in the guide. A runtime other than Node.js has its own command and PATH. */
+/**
+ * Runs the section of a language in the guide, and its last command again with a port that is in use. A runtime other than Node.js has its own
+ * command and PATH.
+ */
 export async function runCampaign(
   t: TestContext,
   { heading, blockLanguage, file }: SdkLanguage,
@@ -59,6 +63,9 @@ export async function runCampaign(
     script = script.replace('node campaign.mjs', runtime.command)
   }
   const port = String(await findFreePort())
+  const usedPort = await listenOnAnyPort(t)
+  const lastCommand = script.trim().split('\n').at(-1)!
+  script += `\nexport PORT=${usedPort}\nif ${lastCommand}; then exit 9; fi\n`
 
   const outcome = await runScript(t, checkout, script, {
     PORT: port,
@@ -81,6 +88,16 @@ export async function runCampaign(
   // Deliveries have no order: the program may end before those of the last results arrive.
   assert.ok(events.includes('result.completed'), outcome.output)
   assert.ok(events.includes('mandate.ready') && events.includes('campaign.completed'))
+  const { items } = (await app.as(key).get('/webhooks')).body.data
+  const states = items.map(({ status }: { status: string }) => status)
+  assert.deepEqual(states, ['archived'], 'no endpoint is left, and none was created without a port')
+}
+
+async function listenOnAnyPort(t: TestContext): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  t.after(() => server.close())
+  await once(server, 'listening')
+  return (server.address() as AddressInfo).port
 }
 
 /** Returns the command in the text of the guide that starts with the given words. */

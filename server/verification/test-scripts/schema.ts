@@ -129,6 +129,29 @@ export const SessionTestScript = named(
     },
   ),
 )
+
+export const EndedTestScript = named(
+  'EndedTestScript',
+  Type.Object(
+    {
+      ended: Type.Literal(true),
+      code: Type.String({
+        description: 'The error code of the rejected step.',
+        examples: ['ASSESSMENT_ALREADY_PASSED'],
+      }),
+      message: Type.String({
+        description: 'The reason, and what to do.',
+        examples: ['The student has already passed an assessment of sk_1001 (Bricklaying).'],
+      }),
+    },
+    {
+      description:
+        'In TEST mode only: the error that ended the script of the student. The session stays as it is. Absent without a script, and if no step was rejected.',
+    },
+  ),
+)
+/** The error that ended the script of a student. */
+export type ScriptError = Pick<Static<typeof EndedTestScript>, 'code' | 'message'>
 export type SessionTestScript = Static<typeof SessionTestScript>
 export type StudentScript = Static<typeof StudentScript>
 export type ReviewerScript = Static<typeof ReviewerScript>

@@ -155,6 +155,10 @@ test('a script that cannot continue ends, and other students go on', async () =>
     ['open', 'completed'],
     'a passed skill cannot be assessed again',
   )
+  const { testScript } = await calls.getVerification(again)
+  assert.deepEqual([testScript.ended, testScript.code], [true, 'ASSESSMENT_ALREADY_PASSED'])
+  assert.match(testScript.message, /passed/)
+  assert.equal((await calls.getVerification(first)).testScript, undefined, 'no step was rejected')
 })
 
 test('invalid scripts are rejected with the expected values', async () => {

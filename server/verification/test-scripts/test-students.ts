@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { isNotPaused } from '../../access/service-switch.ts'
-import { Problem } from '../../api/problem.ts'
+import { Problem, problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
 import { realClock } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/database/database.ts'
@@ -12,7 +12,7 @@ import { storeReviewer } from '../reviews/reviewers.ts'
 import { atSessionTime, hasTestClock, lockVerification, type Session } from '../sessions.ts'
 import { chooseMethod, storeItems, storeSkills } from '../steps.ts'
 import { actionDelayMs } from './action-times.ts'
-import type { ScriptedAttempt } from './schema.ts'
+import type { ScriptError, ScriptedAttempt } from './schema.ts'
 import { scriptedAnswers } from './scripted-answers.ts'
 
 /** Notification that a session with a scripted student was opened. */
@@ -63,7 +63,7 @@ export async function processDueStudents(
 
 /**
  * Runs the next action of a student. A step that is rejected ends the script, and so does an unexpected error: otherwise it would be
- * repeated for ever.
+ * repeated for ever. The partner reads the error in the verification.
  */
 async function act(context: Context, id: string): Promise<void> {
   // Claims of assessments are in real time; the session has its own clock.
@@ -73,10 +73,22 @@ async function act(context: Context, id: string): Promise<void> {
     if (session) await takeAssessment(ownContext, session)
   } catch (error) {
     if (isDatabaseUnavailable(error)) throw error
-    const reason = error instanceof Problem ? 'a step was rejected' : 'of an error'
+    const isRejection = error instanceof Problem
+    const { code, message } = isRejection ? error : problem('SERVER_ERROR', 'An internal error ended the script.')
+    const hasEnded = await context.db.transaction((tx) => endWithError(tx, id, { code, message }))
+    // Another process may have run the same action.
+    if (!hasEnded) return
+    const reason = isRejection ? 'a step was rejected' : 'of an error'
     context.log.warn({ err: error, verification_id: id }, `the script of a test student ended, because ${reason}`)
-    await context.db.transaction((tx) => scheduleAction(tx, id, null))
   }
+}
+
+/** Ends a script and stores the error. Returns false if the script had ended before. */
+async function endWithError(tx: Tx, id: string, error: ScriptError): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update verification_sessions set test_student_at = null, test_script_error = ${JSON.stringify(error)}::text::jsonb
+    where verification_id = ${id} and test_student_at is not null`.execute(tx)
+  return numAffectedRows === 1n
 }
 
 /** Takes the steps that are left, and names the reviewer. Returns the session if its assessment is due. */

@@ -1265,6 +1265,19 @@ class EnableWebhookInput(TypedDict, total=False):
     """
 
 
+class EndedTestScript(TypedDict):
+    """In TEST mode only: the error that ended the script of the student. The session stays as it is.
+    Absent without a script, and if no step was rejected.
+    """
+
+    ended: Literal[True]
+    """Always `true`: the script takes no more steps."""
+    code: str
+    """The error code of the rejected step."""
+    message: str
+    """The reason, and what to do."""
+
+
 class EnrichmentAnswer(TypedDict):
     type: Literal["yes_no", "voice"]
     """The type of the question."""
@@ -3683,6 +3696,7 @@ class VerdictEvidence(TypedDict):
 class _VerificationOptional(TypedDict, total=False):
     testClockId: str
     """The ID of the test clock whose time applies. Absent without one."""
+    testScript: EndedTestScript
     source: VerificationSource
     """The main item that was selected as evidence."""
     evidenceLevel: Literal["strong", "moderate", "weak"]

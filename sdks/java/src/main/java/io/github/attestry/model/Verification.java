@@ -33,6 +33,7 @@ public record Verification(
         VerificationMethod verificationMethod,
         EndorsementType endorsementType,
         String testClockId,
+        EndedTestScript testScript,
         VerificationSource source,
         List<SkillOutcome> skills,
         VerificationEvidenceLevel evidenceLevel,
