@@ -105,7 +105,20 @@ function headerValue(request: FastifyRequest, name: string): string {
   return typeof value === 'string' ? value : ''
 }
 
+const GUIDE_PATH = '/docs/guides/sign-your-first-request'
 const UNAUTHORIZED_MESSAGE = 'The request could not be authenticated: check the key, the clock and the signature.'
+
+/** Values that are sent as the key ID by mistake. Messages never contain the value: it is secret. */
+const WRONG_KINDS_OF_KEYS = [
+  {
+    prefix: 'VSK_',
+    message: 'is a session key (VSK_…); the partner API requires a partner key (VFN_…) and a signature',
+  },
+  {
+    prefix: 'VFN_SK_',
+    message: 'is a secret (VFN_SK_…), which is never sent; send the key ID (VFN_TEST_… or VFN_LIVE_…)',
+  },
+]
 
 async function rejectUnauthorized(
   context: AuthenticationDeps,
@@ -120,24 +133,34 @@ async function rejectUnauthorized(
   const mistakes = headerMistakes(request)
   const [firstMistake] = mistakes
   const message = firstMistake
-    ? `The request could not be authenticated: ${mistakes.map(({ path, message }) => `${path.replace('headers.', '')} ${message}`).join('; ')}. Sign the request as described in /docs.`
+    ? `The request could not be authenticated: ${mistakes.map(({ path, message }) => `${path.replace('headers.', '')} ${message}`).join('; ')}. Sign the request as described in ${GUIDE_PATH}.`
     : UNAUTHORIZED_MESSAGE
   throw problem('UNAUTHORIZED', message, {
-    details: key?.mode === 'test' ? debugDetails(request, clockDifferenceSeconds, signedText) : mistakes,
+    details:
+      key?.mode === 'test'
+        ? debugDetails(request, clockDifferenceSeconds, signedText)
+        : [...mistakes, ...(key ? [] : unknownTestKeyDetails(request))],
   })
 }
 
-/** Returns the headers of the signature that are missing, and a session key in the place of a partner key. */
+/** Returns a detail if the request has the ID of a TEST key that does not exist. Of LIVE keys, nothing is revealed. */
+function unknownTestKeyDetails(request: FastifyRequest): Detail[] {
+  if (!headerValue(request, 'x-api-key').startsWith('VFN_TEST_')) return []
+  return [
+    {
+      path: 'headers.x-api-key',
+      message: 'is not a TEST key of this server; check the key ID and the address of the server',
+    },
+  ]
+}
+
+/** Returns the headers of the signature that are missing, and a session key or a secret in the place of a partner key. */
 function headerMistakes(request: FastifyRequest): Detail[] {
   const missing = ['x-api-key', 'x-timestamp', 'x-signature']
     .filter((name) => headerValue(request, name) === '')
     .map((name) => ({ path: `headers.${name}`, message: 'is missing' }))
-  const isSessionKey = headerValue(request, 'x-api-key').startsWith('VSK_')
-  const sessionKeyMistake = {
-    path: 'headers.x-api-key',
-    message: 'is a session key (VSK_…); the partner API requires a partner key (VFN_…) and a signature',
-  }
-  return isSessionKey ? [sessionKeyMistake] : missing
+  const wrongKind = WRONG_KINDS_OF_KEYS.find(({ prefix }) => headerValue(request, 'x-api-key').startsWith(prefix))
+  return wrongKind ? [{ path: 'headers.x-api-key', message: wrongKind.message }] : missing
 }
 
 /** Counts a failure towards the limit of the IP address. Throws if the limit is exceeded. */

@@ -125,7 +125,7 @@ test('all authentication failures return the same response', async (t) => {
     const name = header === 'key' ? 'x-api-key' : `x-${header}`
     const error = header
       ? {
-          message: `The request could not be authenticated: ${name} is missing. Sign the request as described in /docs.`,
+          message: `The request could not be authenticated: ${name} is missing. Sign the request as described in /docs/guides/sign-your-first-request.`,
           details: [{ path: `headers.${name}`, message: 'is missing' }],
         }
       : { message: UNAUTHORIZED_MESSAGE, details: [] }
@@ -143,6 +143,26 @@ test('a request without signature headers, or with a session key, is told which 
   const sessionKey = await fixtures.createSessionKey(orgId)
   const { body: sessionKeyBody } = await fetch('/api/v1/partner/samples', { headers: { 'x-api-key': sessionKey } })
   assert.match(sessionKeyBody.error.message, /x-api-key is a session key .* requires a partner key/)
+  const { secret } = await fixtures.createPartnerKey(orgId)
+  const { body: secretBody } = await fetch('/api/v1/partner/samples', { headers: { 'x-api-key': secret } })
+  assert.match(secretBody.error.message, /x-api-key is a secret \(VFN_SK_…\), .* send the key ID \(VFN_TEST_… or/)
+  assert.ok(!JSON.stringify(secretBody).includes(secret))
+})
+
+test('an unknown TEST key is reported; of LIVE keys, nothing is revealed', async (t) => {
+  const { as, key } = await startSampleApp(t)
+  const detailsFor = async (keyId: string) => {
+    const { status, body } = await as({ ...key, keyId }).get('/samples')
+    assert.deepEqual([status, body.error.message], [401, UNAUTHORIZED_MESSAGE])
+    return body.error.details
+  }
+  assert.deepEqual(await detailsFor('VFN_TEST_AAAAAAAAAAAAAAAAAAAAAAAA'), [
+    {
+      path: 'headers.x-api-key',
+      message: 'is not a TEST key of this server; check the key ID and the address of the server',
+    },
+  ])
+  assert.deepEqual(await detailsFor('VFN_LIVE_AAAAAAAAAAAAAAAAAAAAAAAA'), [])
 })
 
 test('a valid TEST key receives the clock difference and the string to sign, never the signature', async (t) => {
@@ -500,7 +520,7 @@ test('a malformed ID in the URL path returns 400 with a detail for path.id', asy
   const { status, body } = await as(key).get('/samples/nonsense')
   assert.equal(status, 400)
   assert.deepEqual(body.error.details, [
-    { path: 'path.id', message: 'must be an ID that starts with SM_; got "nonsense"' },
+    { path: 'path.id', message: 'must be an ID such as SM_01HZX…; got "nonsense"' },
   ])
 })
 
@@ -535,7 +555,12 @@ test('malformed JSON, a body of the wrong type and a missing body have different
   const errorFor = async (body: string | undefined) => (await as(key).post('/samples', body)).body.error
   assert.equal((await errorFor('{"name":')).code, 'VALIDATION_FAILED')
   assert.equal((await errorFor('{"name":')).details[0].path, 'body')
-  assert.match((await errorFor('{')).message, /not valid JSON/)
+  const missingEnd =
+    /^The body is not valid JSON: the end is missing, such as a closing quotation mark, bracket or brace\.$/
+  for (const cut of ['{', '{"name": "x"', '{"name": "x', '{"name":"\u0939"', '[1'])
+    assert.match((await errorFor(cut)).message, missingEnd, cut)
+  assert.match((await errorFor('{"name": x}')).message, /^The body is not valid JSON: unexpected character/)
+  assert.match((await errorFor('\ufeff{"name":"x"}')).message, /starts with a byte order mark .* without one/)
   assert.deepEqual((await errorFor('[1]')).details, [
     { path: 'body', message: 'must be an object with name; got an array' },
   ])

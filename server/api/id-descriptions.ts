@@ -11,6 +11,7 @@ export const idDescriptions: Record<string, string> = {
   RS_: 'a result ID such as RS_01HZX…',
   SR_: 'a skill request ID such as SR_01HZX…',
   SV_: 'a verification ID such as SV_01HZX…',
+  TC_: 'a test clock ID such as TC_01HZX…',
   WF_: 'a workflow ID such as WF_BC_01HZX…',
   WH_: 'a webhook ID such as WH_01HZX…',
   crd_: 'a credential ID such as crd_7F3K…',

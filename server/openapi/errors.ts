@@ -134,8 +134,10 @@ const exampleMessages: Partial<Record<ErrorCode | `${PublishedApi}.${ErrorCode}`
   ATTEMPTS_EXHAUSTED:
     'The skill "Bricklaying" has 3 failed attempts within 30 days. It can be assessed again from 2026-12-05T10:00:00.000Z.',
   INVALID_TOKEN: 'This review link is invalid or was replaced by a newer one. Use the link in the newest email.',
-  SESSION_NOT_FOUND: 'Session not found or expired.',
-  VERIFICATION_NOT_FOUND: 'Verification not found.',
+  SESSION_NOT_FOUND:
+    'Session not found or expired. Check the session token and the organisation and mode of the key, or open a new session.',
+  VERIFICATION_NOT_FOUND:
+    'Verification not found. Check its ID, and that it belongs to the session, or to the organisation and mode of the key.',
   ALREADY_SUBMITTED: 'The review has already been submitted.',
   ASSESSMENT_ALREADY_PASSED: 'The student has already passed an assessment of sk_2001 (House wiring).',
   ASSESSMENT_EXPIRED: 'The time limit for these questions has passed; generate new questions.',

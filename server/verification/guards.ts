@@ -254,8 +254,9 @@ async function readKey(context: Context, { headers, ip }: FastifyRequest) {
   await keyring.refreshIfStale()
   const key = findUsableKey(context, keyHeader)
   if (!key) {
+    const wrongKind = String(keyHeader).startsWith('VFN_SK_') ? 'the secret of a partner key' : 'a partner key'
     const partnerKeyHint = String(keyHeader).startsWith('VFN_')
-      ? ' This API requires a session key (VSK_…), not a partner key.'
+      ? ` This API requires a session key (VSK_…), not ${wrongKind}.`
       : ''
     throw problem(
       'UNAUTHORIZED',

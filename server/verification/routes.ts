@@ -1,4 +1,5 @@
-import { problem } from '../api/problem.ts'
+import { invalid } from '../api/invalid.ts'
+import { type Detail, Problem, problem } from '../api/problem.ts'
 import { skillId } from '../catalogue/ids.ts'
 import type { Context } from '../context.ts'
 import { notifyAfterCommit } from '../platform/database/database.ts'
@@ -28,6 +29,7 @@ import {
   TokenParams,
   Verification,
 } from './schema.ts'
+import { studentEmailErrors } from './session-input.ts'
 import { readFullSession, readNotAssessable, readVerification } from './session-responses.ts'
 import {
   atSessionTime,
@@ -64,8 +66,13 @@ export function sessionRoutes(app: App, context: Context): void {
       },
     },
     async (request, reply) => {
-      validateRequest(request, request.routeOptions.config)
-      const { body, sessionCaller } = request
+      const { body: input, sessionCaller } = request
+      try {
+        validateRequest(request, request.routeOptions.config)
+      } catch (error) {
+        throw withEmailErrors(error, studentEmailErrors(fieldOf(input, 'email'), sessionCaller.scope!.mode))
+      }
+      const { body } = request
       const { testClockId, testScript } = body
       const loaded = testScript && (await context.catalogue.load({ ids: skillIdsOf(testScript) }))
       const data = await db.transaction(async (tx) => {
@@ -166,6 +173,13 @@ export function sessionRoutes(app: App, context: Context): void {
       return success({ skills }, 'Skills')
     },
   )
+}
+
+/** Adds the errors of the email address, which other rules check, to schema errors, so that one response lists them all. */
+function withEmailErrors(error: unknown, emailErrors: Detail[]): unknown {
+  if (!(error instanceof Problem) || error.code !== 'VALIDATION_FAILED') return error
+  if (emailErrors.length === 0 || error.details.some(({ path }) => path === 'email')) return error
+  return invalid([...error.details, ...emailErrors])
 }
 
 /** Routes of the three steps of a session. */

@@ -29,11 +29,7 @@ export function readSessionInput(
   const { externalStudentId, name, email, phone, returnUrl } = input
   const { projects = [], workExperiences = [], certificates = [] } = input
   const details: Detail[] = []
-  if (!isEmail(email)) details.push({ path: 'email', message: 'must be an email address, such as asha@example.com' })
-  else {
-    const testAddressMessage = testAddressError(email, 'student', mode)
-    if (testAddressMessage) details.push({ path: 'email', message: testAddressMessage })
-  }
+  details.push(...studentEmailErrors(email, mode))
   if (returnUrl !== undefined && !isWebAddress(returnUrl)) details.push(invalidWebAddressDetail('returnUrl'))
   for (const [name, list] of Object.entries({ projects, certificates })) {
     list.forEach(({ url }, index) => {
@@ -100,6 +96,15 @@ export function readSessionInput(
       seenIds.add(item[field])
     })
   }
+}
+
+/** Returns the error of an email address of a student. The schema checks whether it is a text. */
+export function studentEmailErrors(email: unknown, mode: Mode): Detail[] {
+  if (typeof email !== 'string') return []
+  const message = isEmail(email)
+    ? testAddressError(email, 'student', mode)
+    : 'must be an email address, such as asha@example.com'
+  return message ? [{ path: 'email', message }] : []
 }
 
 /** Removes fields that were not sent. */

@@ -144,6 +144,16 @@ test('POST /verify names every invalid field', async () => {
     assert.equal(outcomeOf(response), '400 VALIDATION_FAILED', JSON.stringify(changes).slice(0, 100))
     assert.match(response.body.error.message, message)
   }
+  const { body: twoErrors } = await call('POST', '/verify', {
+    key,
+    body: aStudent({ externalStudentId: 1, email: 'asha', testClockId: 'TC_nope' }),
+  })
+  for (const message of [
+    'externalStudentId: must be a string; got',
+    'email: must be an email address, such as asha@example.com',
+    'testClockId: must be a test clock ID such as TC_01HZX…; got "TC_nope"',
+  ])
+    assert.ok(twoErrors.error.message.includes(message), twoErrors.error.message)
   assert.equal(outcomeOf(await call('POST', '/verify', { key, body: '{' })), '400 VALIDATION_FAILED')
   assert.equal(outcomeOf(await call('POST', '/verify', { key, body: [] })), '400 VALIDATION_FAILED')
   const largeBody = aStudent({ projects: [{ ...tooManyProjects[0], description: 'x'.repeat(262_144) }] })

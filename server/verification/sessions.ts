@@ -224,7 +224,10 @@ function requireActive(session: Session | undefined, scope: OrgScope | undefined
 }
 
 export function sessionNotFoundProblem() {
-  return problem('SESSION_NOT_FOUND', 'Session not found or expired.')
+  return problem(
+    'SESSION_NOT_FOUND',
+    'Session not found or expired. Check the session token and the organisation and mode of the key, or open a new session.',
+  )
 }
 
 export function dataErasedProblem() {
@@ -232,7 +235,10 @@ export function dataErasedProblem() {
 }
 
 export function verificationNotFoundProblem() {
-  return problem('VERIFICATION_NOT_FOUND', 'Verification not found.')
+  return problem(
+    'VERIFICATION_NOT_FOUND',
+    'Verification not found. Check its ID, and that it belongs to the session, or to the organisation and mode of the key.',
+  )
 }
 
 // Other tables are read in separate statements: after waiting for the lock, joined rows that are not locked would be stale.

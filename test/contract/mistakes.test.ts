@@ -167,6 +167,16 @@ test('an empty text is reported once, and a private webhook address names the se
   const { caller } = await setUp()
   const { body } = await caller.post('/workflows', { name: '' })
   assert.deepEqual(body.error.details, [{ path: 'name', message: 'must not be blank' }])
+  for (const [name, hint] of [
+    ['types', 'did you mean event_types?'],
+    ['events', 'did you mean event_types?'],
+    ['colour', 'expected one of url, '],
+  ] as const) {
+    const { body } = await caller.post('/webhooks', { url: 'https://example.com/x', [name]: ['result.completed'] })
+    const [{ path, message }] = body.error.details
+    assert.equal(path, name)
+    assert.ok(message.startsWith(`is not a known property; ${hint}`), message)
+  }
   const response = await caller.post('/webhooks', { url: 'https://10.0.0.1/x' })
   assert.equal(
     response.body.error.message,

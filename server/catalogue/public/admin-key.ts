@@ -17,5 +17,10 @@ export async function requireAdmin(
       source: { address: ip, userAgent: headers['user-agent'] },
       requestId: id,
     })
-  throw problem('ACCESS_DENIED', 'Access denied: send the admin key in the x-api-key header.')
+  throw problem(
+    'ACCESS_DENIED',
+    sentKey === undefined
+      ? 'Access denied: send the admin key in the x-api-key header.'
+      : 'Access denied: the key in the x-api-key header is not the admin key (ADMIN_API_KEY) of this server.',
+  )
 }

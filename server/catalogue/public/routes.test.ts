@@ -348,9 +348,9 @@ test('admin routes require the admin key', async () => {
   const routes = ['/api/admin/counts', '/api/admin/top-skills', '/api/admin/rate-limits']
   const { key } = await app.fixtures.createOrg()
   for (const route of routes) {
-    assertError(await get(route), 403, 'Access denied')
+    assertError(await get(route), 403, 'Access denied: send the admin key')
     for (const wrongKey of [' ', 'x', `${ADMIN_KEY}x`, ADMIN_KEY.slice(1), ADMIN_KEY.toUpperCase(), key.keyId])
-      assertError(await get(route, { 'x-api-key': wrongKey }), 403)
+      assertError(await get(route, { 'x-api-key': wrongKey }), 403, 'is not the admin key')
     assertError(await get(`${route}?limit=0&page=x`), 403)
     assert.equal((await get(route, { 'x-api-key': ADMIN_KEY })).status, 200)
   }

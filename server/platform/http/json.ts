@@ -2,6 +2,8 @@ import { isUtf8 } from 'node:buffer'
 import { type Detail, problem } from '../../api/problem.ts'
 import { findExcess, MAX_NESTING_DEPTH } from './json-limits.ts'
 
+const BYTE_ORDER_MARK = Buffer.from('\ufeff')
+
 /** Parses a JSON body. Rejects bodies that are not UTF-8, are nested too deeply, or, unless the sender is trusted, would take long to parse. */
 export function parseJson(raw: Buffer, { isTrusted = false } = {}): unknown {
   if (!isUtf8(raw)) throw invalidBodyProblem('is not valid UTF-8')
@@ -10,7 +12,7 @@ export function parseJson(raw: Buffer, { isTrusted = false } = {}): unknown {
   try {
     return JSON.parse(raw.toString('utf8'))
   } catch (error) {
-    throw invalidBodyProblem(`is not valid JSON: ${describeSyntaxError(error)}`)
+    throw invalidBodyProblem(`is not valid JSON: ${describeSyntaxError(raw, error)}`)
   }
 }
 
@@ -19,11 +21,14 @@ function invalidBodyProblem(message: string) {
 }
 
 /** Returns the parser's message without the excerpt of the body, which may contain personal data. */
-function describeSyntaxError(error: unknown): string {
+function describeSyntaxError(raw: Buffer, error: unknown): string {
+  if (raw.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK))
+    return 'it starts with a byte order mark (U+FEFF); send it without one'
   const message = error instanceof Error ? error.message : ''
   const position = /position (\d+)/.exec(message)?.[1]
-  if (position !== undefined) return `unexpected character at position ${position}`
-  return message.includes('end of JSON') ? 'unexpected end of input' : 'unexpected character'
+  if (message.includes('end of JSON') || Number(position) === raw.toString('utf8').length)
+    return 'the end is missing, such as a closing quotation mark, bracket or brace'
+  return position === undefined ? 'unexpected character' : `unexpected character at position ${position}`
 }
 
 const MAX_UNSTORABLE_TEXT_DETAILS = 100

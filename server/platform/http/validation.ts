@@ -2,7 +2,7 @@ import { Compile } from 'typebox/compile'
 import type { TSchema } from 'typebox/type'
 import { idDescriptions } from '../../api/id-descriptions.ts'
 import type { Detail } from '../../api/problem.ts'
-import { closestName } from './did-you-mean.ts'
+import { closestName, onlyNameWithWords } from './did-you-mean.ts'
 import { collectUnstorableTexts } from './json.ts'
 import { findSchemaErrors, pathKeys, type RequestValueSchema, type SchemaError } from './schema-errors.ts'
 
@@ -153,11 +153,17 @@ function describeError(error: SchemaError, prefix: string): Detail[] {
 /** Suggestions are slow, so they are skipped for bodies with many unknown properties. */
 const MAX_UNKNOWN_PROPERTIES_WITH_HINTS = 20
 
+/** Of an object with more properties, an error does not list them: the API reference does. */
+const MAX_LISTED_ALLOWED_PROPERTIES = 12
+
 function unknownPropertyMessage(name: string, schema: RequestValueSchema, withHint: boolean): string {
   const message = customMessage(schema, name)
   if (message) return message
-  const suggestion = withHint && schema.properties ? closestName(name, Object.keys(schema.properties)) : undefined
-  return suggestion === undefined ? 'is not a known property' : `is not a known property; did you mean ${suggestion}?`
+  const properties = withHint ? Object.keys(schema.properties ?? {}) : []
+  const suggestion = closestName(name, properties) ?? onlyNameWithWords(name, properties)
+  if (suggestion !== undefined) return `is not a known property; did you mean ${suggestion}?`
+  if (properties.length === 0 || properties.length > MAX_LISTED_ALLOWED_PROPERTIES) return 'is not a known property'
+  return `is not a known property; expected ${properties.length === 1 ? '' : 'one of '}${properties.join(', ')}`
 }
 
 const customMessages = new WeakMap<object, Record<string, string>>()
@@ -271,7 +277,7 @@ function patternMessage(pattern: string): string {
   if (description !== undefined) return description
   const prefix = idPrefix(pattern)
   if (prefix === undefined) return `must match the pattern ${pattern}`
-  return `must be ${idDescriptions[prefix] ?? `an ID that starts with ${prefix}`}`
+  return `must be ${idDescriptions[prefix] ?? `an ID such as ${prefix}01HZX…`}`
 }
 
 function idPrefix(pattern: string): string | undefined {

@@ -9,12 +9,22 @@ import type { SessionTestScript } from './schema.ts'
 const MAX_REAL_DELAY_SECONDS = 60
 
 /** Returns the IDs of all skills that a script names. */
-export function skillIdsOf({ student, reviewer }: SessionTestScript): string[] {
+export function skillIdsOf(script: SessionTestScript): string[] {
+  return listSkills(script).map(({ id }) => id)
+}
+
+/** Returns the skills that a script names, with their paths in the request. */
+function listSkills({ student, reviewer }: SessionTestScript): { id: string; path: string }[] {
   const attempts = student?.attempts ?? []
   return [
-    ...(student?.skills ?? []),
-    ...attempts.flatMap(({ skills = [] }) => skills.map(({ skillId }) => skillId)),
-    ...(reviewer?.notEndorsed ?? []),
+    ...(student?.skills ?? []).map((id, index) => ({ id, path: `testScript.student.skills[${index}]` })),
+    ...attempts.flatMap(({ skills = [] }, attempt) =>
+      skills.map(({ skillId: id }, index) => ({
+        id,
+        path: `testScript.student.attempts[${attempt}].skills[${index}].skillId`,
+      })),
+    ),
+    ...(reviewer?.notEndorsed ?? []).map((id, index) => ({ id, path: `testScript.reviewer.notEndorsed[${index}]` })),
   ]
 }
 
@@ -47,15 +57,16 @@ export function sessionScriptErrors(
       : 'must be an email address, such as ravi@metro.example'
     if (message) details.push({ path: 'testScript.reviewer.email', message })
   }
-  for (const id of new Set(skillIdsOf(script))) {
+  for (const { id, path } of listSkills(script)) {
     const shownId = JSON.stringify(id)
     if (!loaded?.byId(id))
+      // A route of the public API: the one of this API requires a session token, which the caller does not have yet.
       details.push({
-        path: 'testScript',
-        message: `skill ${shownId} not found; find skill IDs with GET /skills/search`,
+        path,
+        message: `skill ${shownId} not found; find skill IDs with GET /api/skills/search?keyword=…`,
       })
     else if (student && !student.skills.includes(id))
-      details.push({ path: 'testScript', message: `skill ${shownId} is not one of testScript.student.skills` })
+      details.push({ path, message: `skill ${shownId} is not one of testScript.student.skills` })
   }
   return details
 }

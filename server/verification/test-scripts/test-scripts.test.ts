@@ -178,8 +178,8 @@ test('invalid scripts are rejected with the expected values', async () => {
     'testScript.reviewer: is not allowed with the method assessment of the student',
     'testScript.student.skills: must not contain duplicates',
     'testScript.reviewer.email: must be an email address, such as ravi@metro.example',
-    'testScript: skill "sk_999999" not found; find skill IDs with GET /skills/search',
-    'testScript: skill "sk_2001" is not one of testScript.student.skills',
+    'testScript.student.skills[2]: skill "sk_999999" not found; find skill IDs with GET /api/skills/search?keyword=…',
+    'testScript.reviewer.notEndorsed[0]: skill "sk_2001" is not one of testScript.student.skills',
   ])
     assert.ok(
       JSON.stringify(body).includes(JSON.stringify(message).slice(1, -1)),
