@@ -90,3 +90,46 @@ test('every changing command is audited with account and host, and audit verify 
     await drop()
   }
 })
+
+test('commands for privacy, spending, mail and the service are in the audit log with what they changed', async (t) => {
+  const { url, ownerUrl, drop } = await cloneDatabase()
+  t.after(drop)
+  const { cli, json, env } = await createDeployment(t)
+  Object.assign(env, {
+    DATABASE_URL: url,
+    DATABASE_OWNER_URL: ownerUrl,
+    MASTER_KEY: randomBytes(32).toString('base64'),
+  })
+  const { org_id } = await json('org', 'create', '--name', 'Acme')
+  const { key_id } = await json('key', 'create', '--org', org_id, '--mode', 'live')
+  const changes = [
+    ['key', 'rename', key_id, 'Ashby'],
+    ['privacy', 'settings', org_id, '--link-days', '7'],
+    ['privacy', 'hold', org_id, '--reason', 'Lawsuit 12/2026'],
+    ['privacy', 'retention', 'set', '--org', org_id, 'mails=90'],
+    ['privacy', 'retention', 'bounds', '--class', 'contact_data', '--min-days', '60', '--max-days', '400'],
+    ['spending', 'daily-cap', org_id, '99.5'],
+    ['mail', 'suppress', 'gone@example.com'],
+    ['service', 'off', '--org', org_id, '--reason', 'Unpaid invoice'],
+  ]
+  await Promise.all(
+    changes.map(async (change) => {
+      const { code, stderr } = await cli(...change)
+      assert.equal(code, 0, `${change.join(' ')}: ${stderr}`)
+    }),
+  )
+  const exported = (await cli('audit', 'export')).stdout.trim().split('\n')
+  const entries = exported.map((line) => JSON.parse(line))
+  const subjects = new Map(entries.map(({ action, subject }) => [action, subject]))
+  for (const [action, subject] of [
+    ['key.rename', key_id],
+    ['privacy.settings', org_id],
+    ['privacy.hold', org_id],
+    ['privacy.retention', org_id],
+    ['retention.bounds', 'contact_data'],
+    ['spending.change', org_id],
+    ['service.off', org_id],
+  ])
+    assert.equal(subjects.get(action), subject, action)
+  assert.ok(subjects.has('mail.suppress'))
+})

@@ -294,6 +294,22 @@ test('recruiters of Ashby can enter a phone number and a language', async (t) =>
   await passTime(app, 10_000)
   await until(() => order.state === 'complete')
   assert.deepEqual(ats.violations, [])
+
+  const { person_id } = (await partner.get('/people?phone=%2B919990000001')).body.data.items[0]
+  const exportedName = async () => {
+    const { sections } = (await partner.get(`/people/${person_id}/export`)).body.data
+    const { records } = sections.find(({ name }: { name: string }) => name === 'orders')
+    assert.deepEqual(
+      records.map((record: any) => [record.order_id, record.candidate_id, record.applicant_tracking_system]),
+      [[order.assessmentId, candidate_id, 'ashby']],
+    )
+    return records[0].name
+  }
+  const name = await exportedName()
+  await partner.patch(`/people/${person_id}`, { email: 'corrected@example.com' })
+  assert.equal(await exportedName(), name)
+  await partner.patch(`/people/${person_id}`, { name: 'Asha Verma' })
+  assert.equal(await exportedName(), 'Asha Verma')
 })
 
 test('Ashby may send null in place of additional fields', async (t) => {

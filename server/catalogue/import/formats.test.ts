@@ -234,6 +234,19 @@ test('Lightcast: categories and subcategories become groups, if present', async 
   await assert.rejects(readLightcast(join(path, 'd.json')), /d\.json is not valid JSON/)
 })
 
+test('CSV: verifiable is true for true, yes, 1 and v, and false for false, no, 0, - and nothing', async (t) => {
+  const flags = { true: true, YES: true, 1: true, v: true, false: false, No: false, 0: false, '-': false, '': false }
+  const rows = Object.keys(flags).map((flag, index) => `k${index},Kite ${index},Paper craft,Crafts,${flag}`)
+  const csv = `id,name,sub_skill,master_skill,verifiable\n${rows.join('\n')}\n`
+  const path = join(await createFolder(t, { 'skills.csv': csv }), 'skills.csv')
+  const { skills, rejected } = await readCsv(path)
+  assert.deepEqual(rejected, [])
+  assert.deepEqual(
+    skills.map(({ verifiable }) => verifiable),
+    Object.values(flags),
+  )
+})
+
 test('CSV: columns can be in any order, and invalid rows are rejected with their line', async (t) => {
   const csv = `Name,ID,sub_skill,master_skill,aliases,Verifiable,notes
 Kite making,k1,Paper craft,Crafts,"patang; पतंग बनाना;",yes,ours

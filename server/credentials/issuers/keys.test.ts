@@ -297,7 +297,7 @@ test('an expired credential is reported as expired', async () => {
 
 test('anybody can ask whether a credential belongs to an address, a limited number of times', async () => {
   const calls = await setUp()
-  const { id } = await issueCredential(calls)
+  const { id, holderToken } = await issueCredential(calls)
   const ask = (body: object) =>
     calls.app.fetch(`/credentials/${id}/holder`, {
       method: 'POST',
@@ -313,6 +313,9 @@ test('anybody can ask whether a credential belongs to an address, a limited numb
     Array.from({ length: 10 }, async () => (await ask({ phone: '+919876543210' })).status),
   )
   assert.ok(statuses.includes(429))
+  calls.clock.advance(86_400_000)
+  await holderCalls(calls.app, holderToken).change({ credentials: [{ credential_id: id, revoke: true }] })
+  assert.equal((await ask({ email: aStudent().email })).status, 404, 'the person has withdrawn the credential')
 })
 
 test('only DIDs of this server are found in the database', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
-import { isDatabaseUnavailable, waitForDatabase } from './outage.ts'
+import { isDatabaseUnavailable, isWithoutEffect, markOutcome, waitForDatabase } from './outage.ts'
 
 function databaseError(code: string): pg.DatabaseError {
   return Object.assign(new pg.DatabaseError('failed', 0, 'error'), { code })
@@ -29,6 +29,27 @@ test('an error of the server, the socket or the driver counts as an outage only 
     'text',
   ])
     assert.equal(isDatabaseUnavailable(error), false, String(error))
+})
+
+test('an operation had no effect if it was refused, rolled back or never sent, and may have had one if a commit was lost', () => {
+  const socketError = (syscall: string) => Object.assign(new Error(`${syscall} failed`), { syscall })
+  const lost = new Error('Connection terminated unexpectedly')
+  for (const error of [
+    databaseError('23505'),
+    socketError('connect'),
+    socketError('getaddrinfo'),
+    new AggregateError([socketError('connect'), socketError('connect')]),
+  ])
+    assert.equal(isWithoutEffect(error), true, String(error))
+  for (const error of [lost, socketError('read'), new AggregateError([socketError('connect'), lost]), 'text', null])
+    assert.equal(isWithoutEffect(error), false, String(error))
+
+  const rolledBack = new Error('Connection terminated unexpectedly')
+  markOutcome(rolledBack, false)
+  assert.equal(isWithoutEffect(rolledBack), true)
+  const lostCommit = databaseError('57P01')
+  markOutcome(lostCommit, true)
+  assert.equal(isWithoutEffect(lostCommit), false)
 })
 
 test('waiting for the database ends with an error that is no outage, and after the timeout', async () => {
