@@ -14,8 +14,15 @@ REQUIRED_COLUMNS = ("candidate_id", "name", "phone")
 RESULT_COLUMNS = ("candidate_id", "name", "status", "reason", "qualified", "interest", "skills")
 
 
+def open_file(path, mode):
+    try:
+        return open(path, mode, newline="", encoding="utf-8")
+    except OSError as error:
+        sys.exit(f"{path}: {error.strerror}")
+
+
 def read_candidates(path):
-    with open(path, newline="", encoding="utf-8") as file:
+    with open_file(path, "r") as file:
         reader = csv.DictReader(file)
         missing = [column for column in REQUIRED_COLUMNS if column not in (reader.fieldnames or [])]
         if missing:
@@ -71,7 +78,7 @@ def wait_for_results(client, campaign_id, timeout_seconds):
 
 
 def write_results(path, results):
-    with open(path, "w", newline="", encoding="utf-8") as file:
+    with open_file(path, "w") as file:
         writer = csv.writer(file)
         writer.writerow(RESULT_COLUMNS)
         for result in sorted(results, key=lambda each: each["candidate"]["external_candidate_id"]):

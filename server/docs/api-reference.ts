@@ -79,6 +79,15 @@ export function apiReferenceRoutes(app: App): void {
  */
 const SANDBOX = 'sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox allow-downloads'
 
+/** A bar above the reference, whose own layout has a property for the height of such a bar. */
+const BAR = `<style>
+:root{--scalar-custom-header-height:44px}
+.bar{position:sticky;top:0;z-index:20;box-sizing:border-box;height:44px;padding:10px 16px;background:Canvas;border-bottom:1px solid GrayText;color-scheme:light dark;font:15px/1.5 system-ui,sans-serif}
+.bar a{color:CanvasText}
+</style>
+<nav class="bar" aria-label="Documentation"><a href="/docs">Guides and reference</a></nav>
+`
+
 /** A sandboxed page has no storage, and reading `localStorage` throws an error. The reference only stores display settings there. */
 const STORAGE_SCRIPT = `
 for (const name of ['localStorage', 'sessionStorage']) {
@@ -113,7 +122,9 @@ async function loadReference(): Promise<ApiReference> {
   const pageResponse = await referenceApp.inject(API_REFERENCE_PATH)
   const script = await referenceApp.inject(`${API_REFERENCE_PATH}js/scalar.js`)
   await referenceApp.close()
-  const page = pageResponse.body.replace('</head>', () => `<script>${STORAGE_SCRIPT}</script></head>`)
+  const page = pageResponse.body
+    .replace('</head>', () => `<script>${STORAGE_SCRIPT}</script></head>`)
+    .replace('<div id="app">', () => `${BAR}<div id="app">`)
   return { page, script: await promisify(gzip)(script.rawPayload), policy: contentSecurityPolicy(page) }
 }
 

@@ -101,10 +101,20 @@ export function renderApiLinks(): string {
   return `<h2 id="api-reference">API reference</h2>\n<p>Every endpoint, field and error, with code samples:</p>\n<ul>${items.join('\n')}</ul>\n<p>Collections that sign requests: <a href="${POSTMAN_PATH}">Postman</a>, <a href="${BRUNO_PATH}">Bruno (ZIP)</a>.</p>\n`
 }
 
-export function renderSearchResults(query: string, words: string[], results: SearchResult[]): string {
+/** Returns the results. If there are none, `correction` is suggested. */
+export function renderSearchResults(
+  query: string,
+  words: string[],
+  results: SearchResult[],
+  correction: string | undefined,
+): string {
   if (words.length === 0) return '<p>Enter one or more words, such as a term, a field or an error code.</p>'
   if (results.length === 0)
-    return `<p>No page contains ${words.length === 1 ? 'this word' : 'all of these words'}: <strong>${escapeHtml(query)}</strong>. Check the spelling, or use fewer words.</p>`
+    return `<p>No page contains ${words.length === 1 ? 'this word' : 'all of these words'}: <strong>${escapeHtml(query)}</strong>. ${
+      correction
+        ? `Did you mean <a href="/docs/search?q=${encodeURIComponent(correction)}">${escapeHtml(correction)}</a>?`
+        : 'Check the spelling, or use fewer words.'
+    }</p>`
   const items = results.map(({ page, heading, anchor, excerpt }) => {
     const url = anchor ? `${page.path}#${anchor}` : page.path
     const title = heading ? `${page.title}: ${heading}` : page.title

@@ -9,11 +9,13 @@ import { compressText, type EncodedBody, sendEncoded } from '../web-assets/asset
 import { API_REFERENCE_PATH, apiReferenceRoutes } from './api-reference.ts'
 import { collectionRoutes } from './collections.ts'
 import { type ContentsGroup, readContents } from './contents.ts'
+import { loadEndpointPages } from './endpoints.ts'
 import { docsPageHeaders, renderApiLinks, renderLayout, renderPageContents, renderSearchResults } from './layout.ts'
 import { renderLlmsText } from './llms.ts'
 import { parsePage, renderPage } from './markdown.ts'
 import { type DocsPage, linkMarkdown, loadPages, OVERVIEW_FILE, type PageSet } from './pages.ts'
 import { createSearchEntries, queryWords, searchSections } from './search.ts'
+import { correctWords, readVocabulary } from './suggestions.ts'
 import { vectorRoutes } from './vectors.ts'
 
 /** The Markdown files and their table of contents. */
@@ -40,7 +42,7 @@ const REDIRECTS: Record<string, string> = {
  */
 export function docsRoutes(app: App, { config }: { config: Pick<Config, 'publicUrl'> }): void {
   const getSite = once(loadSite)
-  const getSearchEntries = once(async () => loadSearchEntries(await getSite()))
+  const getSearchIndex = once(async () => loadSearchIndex(await getSite()))
   const bodiesByPath = new Map<string, CachedBody>()
 
   apiReferenceRoutes(app)
@@ -59,9 +61,11 @@ export function docsRoutes(app: App, { config }: { config: Pick<Config, 'publicU
     const query = readParameter(request.query, 'q').slice(0, 200)
     const words = queryWords(query)
     const { contents } = await getSite()
-    const results = words.length > 0 ? searchSections(await getSearchEntries(), words) : []
+    const { entries, vocabulary } = words.length > 0 ? await getSearchIndex() : { entries: [], vocabulary: [] }
+    const results = searchSections(entries, query, words)
+    const correction = results.length === 0 ? correctWords(vocabulary, entries, words)?.join(' ') : undefined
     const title = query ? `Search: ${query}` : 'Search'
-    const body = renderSearchResults(query, words, results)
+    const body = renderSearchResults(query, words, results, correction)
     return sendHtml(request, reply, compressText(renderLayout({ title, body, contents, query })))
   })
 
@@ -121,15 +125,16 @@ async function loadSite(): Promise<Site> {
   return { newMarked, pages, contents: readContents(newMarked(), pages) }
 }
 
-async function loadSearchEntries({ newMarked, pages }: Site) {
+async function loadSearchIndex({ newMarked, pages }: Site) {
   const marked = newMarked()
-  const entries = []
+  const endpointPages = await loadEndpointPages()
+  const entries = endpointPages.flatMap((page) => createSearchEntries(page, page.sections))
   for (const page of pages.byPath.values()) {
     entries.push(...createSearchEntries(page, parsePage(marked, page).sections))
     // Parsing all pages takes too long to delay other requests until it is complete.
     await setImmediate()
   }
-  return entries
+  return { entries, vocabulary: readVocabulary(entries) }
 }
 
 function renderDocsPage({ newMarked, pages, contents }: Site, page: DocsPage): string {

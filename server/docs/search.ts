@@ -1,5 +1,4 @@
 import type { Section } from './markdown.ts'
-import type { DocsPage } from './pages.ts'
 
 const MAX_QUERY_LENGTH = 200
 const MAX_QUERY_WORDS = 8
@@ -7,23 +6,43 @@ const MAX_RESULTS = 30
 const MAX_RESULTS_PER_PAGE = 3
 const EXCERPT_LENGTH = 220
 
+/** Higher than any other score. */
+const EXACT_ENDPOINT_SCORE = 1000
+const ENDPOINT = /^(get|post|put|patch|delete)\s+\//i
+
+/**
+ * Factors of the scores by path: most readers look for instructions. Pages of figures and the history contain many words of all subjects.
+ */
+const WEIGHTS: [pattern: RegExp, weight: number][] = [
+  [/^\/docs\/guides\//, 1.5],
+  [/^\/docs\/(decisions|changelog|versions)/, 0.5],
+  [/^\/docs\/reference\/(performance|catalogue-quality)/, 0.5],
+  [/^\/docs\/api\//, 0.75],
+]
+
+/** A page of the documentation, or an API of the API reference. */
+interface SearchPage {
+  title: string
+  path: string
+}
+
 /** A section with its text in lower case, prepared for the search. */
-interface SearchEntry extends Section {
-  page: DocsPage
+export interface SearchEntry extends Section {
+  page: SearchPage
   pageTitleLower: string
   headingLower: string
   textLower: string
 }
 
 export interface SearchResult {
-  page: DocsPage
+  page: SearchPage
   heading: string
   anchor: string
   /** Text around the first word of the query. */
   excerpt: string
 }
 
-export function createSearchEntries(page: DocsPage, sections: Section[]): SearchEntry[] {
+export function createSearchEntries(page: SearchPage, sections: Section[]): SearchEntry[] {
   return sections.map(({ heading, anchor, text }) => {
     const compactText = text.replace(/\s+/g, ' ').trim()
     return {
@@ -49,13 +68,17 @@ export function queryWords(query: string): string[] {
 }
 
 /** Returns the sections that contain every word, those with words in their heading or title first. */
-export function searchSections(entries: SearchEntry[], words: string[]): SearchResult[] {
+export function searchSections(entries: SearchEntry[], query: string, words: string[]): SearchResult[] {
   if (words.length === 0) return []
+  const endpoint = ENDPOINT.test(query.trim()) ? query.trim().toLowerCase() : undefined
   const ranked = entries
-    .map((entry) => ({ entry, score: scoreOf(entry, words) }))
+    .map((entry) => ({
+      entry,
+      score: scoreOf(entry, words) + (entry.headingLower === endpoint ? EXACT_ENDPOINT_SCORE : 0),
+    }))
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score)
-  const countsByPage = new Map<DocsPage, number>()
+  const countsByPage = new Map<SearchPage, number>()
   const results: SearchResult[] = []
   for (const { entry } of ranked) {
     const count = countsByPage.get(entry.page) ?? 0
@@ -67,7 +90,7 @@ export function searchSections(entries: SearchEntry[], words: string[]): SearchR
   return results
 }
 
-/** Returns 0 if a word is missing. Decision records and the changelog count half: most readers look for instructions. */
+/** Returns 0 if a word is missing. */
 function scoreOf({ page, pageTitleLower, headingLower, textLower, anchor }: SearchEntry, words: string[]): number {
   let score = 0
   for (const word of words) {
@@ -79,7 +102,7 @@ function scoreOf({ page, pageTitleLower, headingLower, textLower, anchor }: Sear
     if (wordScore === 0) return 0
     score += wordScore
   }
-  return /^\/docs\/(decisions|changelog)/.test(page.path) ? score / 2 : score
+  return score * (WEIGHTS.find(([pattern]) => pattern.test(page.path))?.[1] ?? 1)
 }
 
 function excerptOf({ text, textLower }: SearchEntry, words: string[]): string {

@@ -92,7 +92,7 @@ async function describeApi(name: ApiName): Promise<Description> {
   }
   return {
     openapi: OPENAPI_VERSION,
-    info: { title, description, version: '1.0.0', contact, license },
+    info: { title, description, version: packageJson.version, contact, license },
     servers: [
       { url: '/', description: 'The server that provides this description.' },
       { url: 'http://127.0.0.1:8080', description: 'A server on your machine, started with `npm start`.' },

@@ -23,6 +23,8 @@ import type { operations as SessionOperations } from './verification.ts'
 
 type JsonOf<T> = T extends { content: { 'application/json': infer Body } } ? Body : never
 type MandateInput = JsonOf<NonNullable<operations['createMandate']['requestBody']>>
+declare const workflow_id: string
+export const guideInput: MandateInput = GUIDE_MANDATE
 type CreatedMandate = JsonOf<operations['createMandate']['responses'][202]>
 type RateLimited = JsonOf<operations['createMandate']['responses'][429]>
 type CompletedEvent = JsonOf<NonNullable<webhooks['result.completed']['post']['requestBody']>>
@@ -131,14 +133,24 @@ after(() => rmSync(folder, { recursive: true, force: true }))
 
 test('types of openapi-typescript compile under strict, and have the types of requests and responses', () => {
   const output = createFolder('openapi-typescript')
+  const guide = readFileSync(join(root, 'docs/guides/use-an-sdk.md'), 'utf8')
+  const [, version, input, options] = /`npx openapi-typescript@(\S+) "(.+)" --output partner\.ts(.*)`/.exec(guide)!
+  const { devDependencies } = JSON.parse(readFileSync(join(root, 'test/client-generators/package.json'), 'utf8'))
+  assert.deepEqual(
+    [version, input],
+    [devDependencies['openapi-typescript'], '$ATTESTRY_URL/docs/openapi/partner.json'],
+    'the command of the guide',
+  )
   for (const api of apiNames)
     runNode([
       join(generators, 'openapi-typescript/bin/cli.js'),
-      describedBy(api),
-      '--output',
-      join(output, `${api}.ts`),
+      ...[describedBy(api), '--output', join(output, `${api}.ts`), ...options!.trim().split(' ')],
     ])
-  compile(output, USE_OPENAPI_TYPESCRIPT)
+  const [, guideMandate] = /client\.mandates\.create\((\{.*?^ *\})\)/ms.exec(guide)!
+  compile(
+    output,
+    USE_OPENAPI_TYPESCRIPT.replace('GUIDE_MANDATE', () => guideMandate!),
+  )
 })
 
 test('clients of @hey-api/openapi-ts compile under strict, and have the types of requests and responses', () => {

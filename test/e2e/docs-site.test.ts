@@ -125,6 +125,30 @@ test('the search finds sections by words and error codes, and shows a query as t
   assert.equal(firstResult(await search('WORKFLOW_IN_USE')), '/docs/errors#partner-WORKFLOW_IN_USE')
   assert.equal(firstResult(await search('test clock')), '/docs/guides/test-with-a-clock')
   assert.match(await search('Cooldown'), /href="\/docs\/reference\/limits#cooldown"[\s\S]*<mark>cooldown<\/mark>/i)
+  const endpoint = '/docs/api/#partner/tag/job-mandates/POST/api/v1/partner/mandates'
+  for (const query of ['POST /mandates', 'post /mandates'])
+    assert.equal(firstResult(await search(query)), endpoint, query)
+  assert.match(
+    await search('/api/v1/verify'),
+    /href="\/docs\/api\/#verification\/tag\/sessions\/POST\/api\/v1\/verify"/,
+  )
+  for (const query of ['webhook', 'mandate', 'campaign', 'signature'])
+    assert.match(
+      firstResult(await search(query))!,
+      /^\/docs\/(guides|reference|sdks)\/(?!performance|catalogue-quality)/,
+      query,
+    )
+  for (const [misspelt, correction] of [
+    ['webhok', 'webhook'],
+    ['retry webhok', 'retry webhook'],
+    ['campain', 'campaign'],
+  ] as const)
+    assert.ok(
+      (await search(misspelt)).includes(
+        `Did you mean <a href="/docs/search?q=${encodeURIComponent(correction)}">${correction}</a>?`,
+      ),
+      misspelt,
+    )
   assert.match(await search('xyzzyplugh'), /No page contains this word: <strong>xyzzyplugh<\/strong>/)
   const html = await search('"><script>alert(1)</script>')
   assert.doesNotMatch(html, /<script/)

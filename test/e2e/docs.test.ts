@@ -13,6 +13,9 @@ test('the API reference opens in a browser and shows the three APIs', async (t) 
   const text = (await page.locator('body').textContent()) ?? ''
   for (const title of ['Partner API', 'Lookups']) assert.ok(text.includes(title), title)
   await saveScreenshot(page, 'docs', false)
+  await page.getByRole('link', { name: 'Guides and reference' }).click()
+  await page.getByRole('heading', { name: 'API reference' }).waitFor()
+  assert.equal(new URL(page.url()).pathname, '/docs')
   for (const [slug, title] of [
     ['verification', 'Attestry verification sessions'],
     ['catalogue', 'Attestry skill catalogue'],

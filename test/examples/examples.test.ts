@@ -201,6 +201,8 @@ test('the batch in Python enrols a CSV file once and writes the results', {
   assert.match(second.output, new RegExp(`campaign ${campaignId}`), 'a second run continues the same campaign')
   assert.equal(readRows().length, 6)
   const wrongFile = await runBatch('examples/python-batch/README.md', results)
+  const missingFile = await runBatch('nope.csv', results)
+  assert.deepEqual([missingFile.code, missingFile.output], [1, 'nope.csv: No such file or directory\n'])
   assert.match(wrongFile.output, /README\.md: the columns candidate_id, name, phone are missing/)
 })
 

@@ -4,10 +4,12 @@ import { Notice } from '../ui/notice.tsx'
 import { SubmitButton } from '../ui/submit-button.tsx'
 import { CredentialFields } from './credential-fields.tsx'
 import { type Credentials, readCredentials, storeCredentials } from './credentials.ts'
+import { renderInlineCode } from './inline-code.tsx'
 import { type ApiSlug, apis, loadOperations, type Operation } from './operations.ts'
 import {
   type FieldErrors,
   findErrors,
+  newIdempotencyKey,
   prepareRequest,
   type ReceivedResponse,
   type RequestValues,
@@ -142,6 +144,8 @@ export function TryRequestPage() {
   }
 
   function initialValue(name: string, example: string): string {
+    // The example would return the response to an earlier request with it.
+    if (name === 'Idempotency-Key') return newIdempotencyKey()
     return name === 'sessionToken' ? readCredentials().sessionToken || example : example
   }
 
@@ -212,7 +216,7 @@ function OperationChoice({ operations, operation, onChoose }: OperationChoicePro
           {operation.method} {operation.path}
         </code>
       </p>
-      <p class="soft small">{operation.description}</p>
+      <p class="soft small">{renderInlineCode(operation.description)}</p>
     </>
   )
 }
@@ -235,7 +239,9 @@ function ParameterFields({ operation, values, errors, onChange }: ParameterField
           key={name}
           id={`parameter-${name}`}
           label={required ? name : `${name} (optional)`}
-          hint={name === 'Idempotency-Key' ? `${description} Empty: a new key for each request.` : description}
+          hint={renderInlineCode(
+            name === 'Idempotency-Key' ? `${description} Empty: a new key for each request.` : description,
+          )}
           error={errors[name]}
         >
           {(attributes) => (

@@ -64,6 +64,14 @@ test('a signed request of the partner API, from the first click in the documenta
   assert.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'))
   await saveScreenshot(page, 'try-request-phone-dark')
 
+  await page.goto(`${app.url}/docs/try?api=partner&operation=createCampaign`)
+  const firstKey = await page.getByLabel('Idempotency-Key').inputValue()
+  assert.match(firstKey, /\S{16}/)
+  assert.ok((await page.locator('.hint code, p.small code').count()) > 0)
+  assert.doesNotMatch(await page.locator('main').innerText(), /`/, 'backticks enclose code')
+  await page.reload()
+  assert.notEqual(await page.getByLabel('Idempotency-Key').inputValue(), firstKey, 'each visit has its own key')
+
   // A body, a query and an idempotency key are part of the signature too.
   await page.getByLabel('Operation').selectOption({ label: 'Create a workflow' })
   await page.getByLabel('Body (JSON)').fill('{"name": "बिजली"')

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 
 interface Props {
   label: string
-  hint?: string
+  hint?: ComponentChildren
   /** Validation error of this field. */
   error?: string | undefined
   children: (attributes: {
