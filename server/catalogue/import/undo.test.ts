@@ -208,24 +208,29 @@ test('changes that operators made after an import are kept when it is undone', a
     string,
     string,
   ]
+  const approve = async (requestId: string) => {
+    const path = `/operator/skill-requests/${requestId}/approve`
+    assert.equal((await operator.post(path, { sub_skill_id: 'ss_101' })).status, 200)
+  }
+  const lettering = (await partner.post('/skill-requests', { name: 'Pot lettering' })).body.data
   const importId = await importSkills([
     { id: 'p1', name: 'pottery throwing' },
     { id: 'p2', name: 'pottery glazing', aliases: ['enamelling pots'] },
     { id: 'p3', name: 'pottery firing' },
     { id: 'p4', name: 'pot mending' },
     { id: 'p5', name: 'pot selling' },
+    { id: 'p6', name: 'pot LETTERING', aliases: ['letters on pots'] },
   ])
+  const letteringId = await idOf('pot lettering')
+  await approve(lettering.request_id)
   await edit(throwing, { name: 'Gharha throwing' })
   await edit(glazing, { add_aliases: ['shine on pots'], often_required: true })
   const [selling, mending] = [await idOf('pot selling'), await idOf('pot mending')]
   const merged = await operator.call('POST', `${SKILLS}/${selling}/merge`, { into: firing })
   assert.equal(merged.status, 200)
   const request = (await partner.post('/skill-requests', { name: 'Pot mending with gold' })).body.data
-  const approved = await operator.post(`/operator/skill-requests/${request.request_id}/approve`, {
-    sub_skill_id: 'ss_101',
-  })
-  assert.equal(approved.status, 200)
-  await undo(importId)
+  await approve(request.request_id)
+  assert.equal((await undo(importId)).kept_skills, 1)
 
   const read = async (id: string) => (await partner.get(`/skills/${id}`)).body.data
   assert.deepEqual(
@@ -241,9 +246,18 @@ test('changes that operators made after an import are kept when it is undone', a
   )
   assert.equal(await idOf('pot selling'), undefined)
   assert.ok(await idOf('Pot mending with gold'))
+  assert.deepEqual(
+    [await idOf('pot lettering'), (await read(letteringId)).name, (await read(letteringId)).aliases],
+    [letteringId, 'Pot lettering', []],
+    'an approved request keeps the skill',
+  )
   const edited = await operator.call('PATCH', `${SKILLS}/${mending}`, { revision: 2, name: 'Mending' })
   assert.deepEqual([edited.status, edited.body.error.code], [409, 'CONFLICT'])
   assert.match(edited.body.error.message, /was withdrawn when the import that had added it was undone/)
+  const again = (await partner.post('/skill-requests', { name: 'Pot mending' })).body.data
+  assert.equal(again.status, 'pending')
+  await approve(again.request_id)
+  assert.equal(await idOf('pot mending'), mending, 'an approved request adds it again with the same ID')
 })
 
 test('an undo is rejected if a restored name is used, or if a skill was merged into one of the import', async () => {

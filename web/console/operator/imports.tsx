@@ -71,7 +71,7 @@ export function Imports({ onEnded }: { onEnded: () => void }) {
             name: t('Status'),
             cell: (each) => (
               <>
-                <Badge state={stateOf(each)} />
+                <Badge state={stateOf(each)} />{' '}
                 {each.undone_at && (
                   <>
                     <br />
