@@ -49,6 +49,7 @@ import type {
   GuardianCode,
   GuardianConsent,
   GuardianInput,
+  ImportUndoEffects,
   Item,
   ItemImport,
   ItemImportInput,
@@ -137,6 +138,8 @@ import type {
   SubmittedReview,
   SubSkill,
   SubSkillPage,
+  TaxonomyImport,
+  TaxonomyImportPage,
   TestClock,
   TestClockAdvanceInput,
   TestClockInput,
@@ -323,6 +326,14 @@ export interface CatalogueBrowseCatalogueSkillsQuery {
 export interface CatalogueGetSkillMergeEffectsQuery {
   /** ID of the skill that survives. */
   into: string
+}
+
+/** Query parameters of `listImports`. */
+export interface CatalogueListImportsQuery {
+  /** Number of the page, from 1. */
+  page?: number | undefined
+  /** Maximum number of items on the page. */
+  limit?: number | undefined
 }
 
 /** Query parameters of `listCredentials`. */
@@ -1072,6 +1083,40 @@ export class CatalogueResource {
   undoSkillMerge(skillId: string, options?: CallOptions): Promise<EditableSkill> {
     return this.#transport.send(
       { method: 'POST', path: `/api/admin/skills/${pathSegment('skillId', skillId)}/undo-merge`, auth: 'adminKey' },
+      options,
+    )
+  }
+
+  /**
+   * List imports of taxonomies.
+   * Returns the imports of the console and the command line, newest first.
+   */
+  listImports(query: CatalogueListImportsQuery = {}, options?: CallOptions): List<TaxonomyImport, TaxonomyImportPage> {
+    return new List(
+      this.#transport,
+      { method: 'GET', path: '/api/admin/imports', auth: 'adminKey', query, wholeBody: true },
+      options,
+    )
+  }
+
+  /**
+   * Get the effects of undoing an import.
+   * Returns the effects of undoing the import, without undoing it. Fails with 409 if it cannot be undone.
+   */
+  getImportUndoEffects(importId: string, options?: CallOptions): Promise<ImportUndoEffects> {
+    return this.#transport.send(
+      { method: 'GET', path: `/api/admin/imports/${pathSegment('importId', importId)}/undo`, auth: 'adminKey' },
+      options,
+    )
+  }
+
+  /**
+   * Undo an import.
+   * Restores the values that the import changed, and withdraws the skills that it added: searches and lists no longer return them, and their IDs stay valid. Changes that operators made since are kept. Only the latest import that has not been undone can be undone; otherwise, and if a restored name belongs to another skill now, the request fails with 409 and changes nothing. Returns the effects.
+   */
+  undoImport(importId: string, options?: CallOptions): Promise<ImportUndoEffects> {
+    return this.#transport.send(
+      { method: 'POST', path: `/api/admin/imports/${pathSegment('importId', importId)}/undo`, auth: 'adminKey' },
       options,
     )
   }

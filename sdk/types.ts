@@ -1007,6 +1007,8 @@ export interface EditableSkill {
   sub_skill: SubSkillName
   /** The master skill that the sub-skill belongs to. */
   master_skill: MasterSkillName
+  /** True if the import that had added the skill was undone. The skill is found by its ID only. */
+  withdrawn: boolean
   /** True if this deployment can measure the skill. */
   verifiable: boolean
   /** Reason for the value of `verifiable`. */
@@ -1350,6 +1352,79 @@ export interface GuardianInput {
   name: string
   /** The guardian's own email address. */
   email: string
+}
+
+export interface ImportUndoEffects {
+  /** ID of the import. */
+  import_id: string
+  /** Format of the files. */
+  format: 'esco' | 'onet' | 'lightcast' | 'csv'
+  /** Name of the file or folder. */
+  file_name: string
+  /** Operator, or account of the command line. */
+  started_by: string
+  /** Start of the import. */
+  started_at: string
+  /** Number of skills that the import added. Searches no longer return them; their IDs stay valid. */
+  withdrawn_skills: number
+  /** Number of skills that the import added and that stay, because they have another source since. */
+  kept_skills: number
+  /** Number of added sub-skills and master skills. They are listed only while they contain skills. */
+  withdrawn_groups: number
+  /** Number of sub-skills and master skills that get back their previous name or place. */
+  restored_groups: number
+  /** Number of skills that get back previous values. */
+  restored_skills: number
+  /** Number of skills whose name changes. */
+  restored_names: number
+  /** Number of skills whose aliases change. */
+  restored_aliases: number
+  /** Number of skills whose sub-skill changes. */
+  restored_places: number
+  /** Number of skills whose description changes. */
+  restored_descriptions: number
+  /** The first 20 skills whose name changes. */
+  first_renamed: {
+    /** ID of the skill. */
+    skill_id: string
+    /** The name now. */
+    name: string
+    /** The name after the undo. */
+    restored_name: string
+  }[]
+  /** Number of withdrawn skills that records refer to. They stay usable by their ID. */
+  skills_in_use: number
+  /** The first 20 of these skills. */
+  first_skills_in_use: {
+    /** ID of the skill. */
+    skill_id: string
+    /** Name of the skill. */
+    name: string
+  }[]
+  /** Records that refer to withdrawn skills. */
+  records: {
+    /** Number of mandates that are not archived. */
+    mandates: number
+    /** Number of verification sessions. */
+    sessions: number
+    /** Number of reviews in which a skill was endorsed. */
+    endorsements: number
+    /** Number of credentials. */
+    credentials: number
+    /** Number of questions of organisations. */
+    questions: number
+    /** Number of selections in the public catalogue. */
+    selected_skills: number
+  }
+}
+
+export interface ImportUndoEffectsResponse {
+  /** Always `true` in a response to a successful request. */
+  success: true
+  /** A short message for developers. It can change; do not parse it. */
+  message: string
+  /** The result of the request. */
+  data: ImportUndoEffects
 }
 
 /** Other roles for the candidates of this job. They are stored and returned, but do not change the questions for candidates. */
@@ -3118,6 +3193,8 @@ export interface Skill {
   verifiable: boolean
   /** IDs of skills that were merged into this one. They stay valid and mean this skill. Absent if there are none. */
   merged_skill_ids?: string[]
+  /** True if the operator undid the import that had added the skill. Searches and lists do not return it, but its ID stays valid. Absent for other skills. */
+  withdrawn?: boolean
 }
 
 /** The last submitted attempt at the skill in this session. Absent without one. */
@@ -3410,6 +3487,8 @@ export interface SkillSearchResult {
   verifiable: boolean
   /** IDs of skills that were merged into this one. They stay valid and mean this skill. Absent if there are none. */
   merged_skill_ids?: string[]
+  /** True if the operator undid the import that had added the skill. Searches and lists do not return it, but its ID stays valid. Absent for other skills. */
+  withdrawn?: boolean
   /** Quality of the match, from 0 to 1. */
   score: number
 }
@@ -3610,6 +3689,48 @@ export interface SubmittedReviewResponse {
   data: SubmittedReview
   /** A short message for developers. It can change; do not parse it. */
   message: string
+}
+
+export interface TaxonomyImport {
+  /** ID of the import. */
+  import_id: string
+  /** Format of the files. */
+  format: 'esco' | 'onet' | 'lightcast' | 'csv'
+  /** Name of the file or folder; empty for imports that were not recorded with it. */
+  file_name: string
+  /** True if the import only counted the changes. */
+  dry_run: boolean
+  /** State of the import. */
+  status: 'running' | 'done' | 'failed'
+  /** Email address of the operator, or account of the command line. */
+  started_by: string
+  /** Start of the import. */
+  started_at: string
+  /** Null while the import is running. */
+  ended_at: string | null
+  /** Number of added skills. Null until the import is done. */
+  added: number | null
+  /** Number of changed skills. Null until the import is done. */
+  changed: number | null
+  /** Number of rows merged into existing skills. Null until the import is done. */
+  merged: number | null
+  /** Time of the undo, or null. */
+  undone_at: string | null
+  /** Operator that undid the import, or null. */
+  undone_by: string | null
+  /** True for the import that can be undone next. */
+  can_undo: boolean
+}
+
+export interface TaxonomyImportPage {
+  /** The result of the request. */
+  data: TaxonomyImport[]
+  /** Number of the page, from 1. */
+  page: number
+  /** Maximum number of items on the page. */
+  limit: number
+  /** Total number of items on all pages. */
+  count: number
 }
 
 export interface TestClock {

@@ -14,6 +14,7 @@ import { candidateEmbedRoutes } from './campaigns/embed-routes.ts'
 import { campaignRoutes, creditRoutes } from './campaigns/routes.ts'
 import { spendingRoutes } from './campaigns/spending/routes.ts'
 import { catalogueAdminRoutes } from './catalogue/public/admin-routes.ts'
+import { importAdminRoutes } from './catalogue/public/import-admin-routes.ts'
 import { publicSkillRoutes, selectedSkillRoutes } from './catalogue/public/routes.ts'
 import { skillAdminRoutes } from './catalogue/public/skill-admin-routes.ts'
 import { limitPublicRequests } from './catalogue/public/visitor-limits.ts'
@@ -110,6 +111,7 @@ export const apis: Record<
       selectedSkillRoutes(app, context)
       catalogueAdminRoutes(app, context)
       skillAdminRoutes(app, context)
+      importAdminRoutes(app, context)
     },
   },
 }

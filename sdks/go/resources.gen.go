@@ -1481,6 +1481,105 @@ func (r *CatalogueResource) UndoSkillMerge(ctx context.Context, skillID string, 
 	return &response.Data, nil
 }
 
+// CatalogueListImportsParams are the query parameters of CatalogueResource.ListImports.
+type CatalogueListImportsParams struct {
+	// Maximum number of items on the page.
+	Limit *int64
+	// Number of the page, from 1.
+	Page *int64
+}
+
+func (p *CatalogueListImportsParams) values() url.Values {
+	query := url.Values{}
+	if p == nil {
+		return query
+	}
+	if p.Limit != nil {
+		query.Set("limit", strconv.FormatInt(*p.Limit, 10))
+	}
+	if p.Page != nil {
+		query.Set("page", strconv.FormatInt(*p.Page, 10))
+	}
+	return query
+}
+
+// ListImports: list imports of taxonomies.
+//
+// Returns the imports of the console and the command line, newest first.
+func (r *CatalogueResource) ListImports(ctx context.Context, params *CatalogueListImportsParams, options ...RequestOption) (*TaxonomyImportPage, error) {
+	call := operation{
+		method:         "GET",
+		path:           "/api/admin/imports",
+		query:          params.values(),
+		authentication: authAdmin,
+	}
+	var response TaxonomyImportPage
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response, nil
+}
+
+// AllImports iterates over all items of ListImports and fetches pages as needed.
+func (r *CatalogueResource) AllImports(ctx context.Context, params *CatalogueListImportsParams, options ...RequestOption) *Iterator[TaxonomyImport] {
+	return newIterator(ctx, func(ctx context.Context, cursor string) ([]TaxonomyImport, string, bool, error) {
+		var pageParams CatalogueListImportsParams
+		if params != nil {
+			pageParams = *params
+		}
+		if cursor != "" {
+			page, _ := strconv.ParseInt(cursor, 10, 64)
+			pageParams.Page = &page
+		}
+		list, err := r.ListImports(ctx, &pageParams, options...)
+		if err != nil {
+			return nil, "", false, err
+		}
+		return list.Data, strconv.FormatInt(list.Page+1, 10), len(list.Data) > 0 && list.Page*list.Limit < list.Count, nil
+	})
+}
+
+// GetImportUndoEffects: get the effects of undoing an import.
+//
+// Returns the effects of undoing the import, without undoing it. Fails with 409 if it cannot be undone.
+func (r *CatalogueResource) GetImportUndoEffects(ctx context.Context, importID string, options ...RequestOption) (*ImportUndoEffects, error) {
+	call := operation{
+		method:         "GET",
+		path:           "/api/admin/imports/{import_id}/undo",
+		pathParameters: []pathParameter{{"import_id", importID}},
+		authentication: authAdmin,
+	}
+	var response struct {
+		Data ImportUndoEffects `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
+// UndoImport: undo an import.
+//
+// Restores the values that the import changed, and withdraws the skills that it added: searches and lists no longer
+// return them, and their IDs stay valid. Changes that operators made since are kept. Only the latest import that has
+// not been undone can be undone; otherwise, and if a restored name belongs to another skill now, the request fails
+// with 409 and changes nothing. Returns the effects.
+func (r *CatalogueResource) UndoImport(ctx context.Context, importID string, options ...RequestOption) (*ImportUndoEffects, error) {
+	call := operation{
+		method:         "POST",
+		path:           "/api/admin/imports/{import_id}/undo",
+		pathParameters: []pathParameter{{"import_id", importID}},
+		authentication: authAdmin,
+	}
+	var response struct {
+		Data ImportUndoEffects `json:"data"`
+	}
+	if err := r.client.send(ctx, call, &response, options); err != nil {
+		return nil, err
+	}
+	return &response.Data, nil
+}
+
 // CountriesResource: Values for forms: places, countries, employment types and shifts.
 type CountriesResource struct {
 	client *Client

@@ -374,6 +374,16 @@ const (
 	GuardianConsentGuardianConsentGiven       GuardianConsentGuardianConsent = "given"
 )
 
+// ImportUndoEffectsFormat is one of esco, onet, lightcast or csv. The server may add values.
+type ImportUndoEffectsFormat string
+
+const (
+	ImportUndoEffectsFormatEsco      ImportUndoEffectsFormat = "esco"
+	ImportUndoEffectsFormatOnet      ImportUndoEffectsFormat = "onet"
+	ImportUndoEffectsFormatLightcast ImportUndoEffectsFormat = "lightcast"
+	ImportUndoEffectsFormatCsv       ImportUndoEffectsFormat = "csv"
+)
+
 // ItemSource is one of private or ai. The server may add values.
 type ItemSource string
 
@@ -767,6 +777,25 @@ type StudentEmbedInputLanguage string
 const (
 	StudentEmbedInputLanguageEn StudentEmbedInputLanguage = "en"
 	StudentEmbedInputLanguageHi StudentEmbedInputLanguage = "hi"
+)
+
+// TaxonomyImportFormat is one of esco, onet, lightcast or csv. The server may add values.
+type TaxonomyImportFormat string
+
+const (
+	TaxonomyImportFormatEsco      TaxonomyImportFormat = "esco"
+	TaxonomyImportFormatOnet      TaxonomyImportFormat = "onet"
+	TaxonomyImportFormatLightcast TaxonomyImportFormat = "lightcast"
+	TaxonomyImportFormatCsv       TaxonomyImportFormat = "csv"
+)
+
+// TaxonomyImportStatus is one of running, done or failed. The server may add values.
+type TaxonomyImportStatus string
+
+const (
+	TaxonomyImportStatusRunning TaxonomyImportStatus = "running"
+	TaxonomyImportStatusDone    TaxonomyImportStatus = "done"
+	TaxonomyImportStatusFailed  TaxonomyImportStatus = "failed"
 )
 
 // TestClockStatus is one of ready, advancing or archived. The server may add values.
@@ -1786,6 +1815,8 @@ type EditableSkill struct {
 	SubSkill SubSkillName `json:"sub_skill"`
 	// The master skill that the sub-skill belongs to.
 	MasterSkill MasterSkillName `json:"master_skill"`
+	// True if the import that had added the skill was undone. The skill is found by its ID only.
+	Withdrawn bool `json:"withdrawn"`
 	// True if this deployment can measure the skill.
 	Verifiable bool `json:"verifiable"`
 	// Reason for the value of `verifiable`.
@@ -2075,6 +2106,80 @@ type GuardianInput struct {
 	Name string `json:"name"`
 	// The guardian's own email address.
 	Email string `json:"email"`
+}
+
+// ImportUndoEffects is an object of the API.
+type ImportUndoEffects struct {
+	// ID of the import.
+	ImportID string `json:"import_id"`
+	// Format of the files.
+	Format ImportUndoEffectsFormat `json:"format"`
+	// Name of the file or folder.
+	FileName string `json:"file_name"`
+	// Operator, or account of the command line.
+	StartedBy string `json:"started_by"`
+	// Start of the import.
+	StartedAt string `json:"started_at"`
+	// Number of skills that the import added. Searches no longer return them; their IDs stay valid.
+	WithdrawnSkills int64 `json:"withdrawn_skills"`
+	// Number of skills that the import added and that stay, because they have another source since.
+	KeptSkills int64 `json:"kept_skills"`
+	// Number of added sub-skills and master skills. They are listed only while they contain skills.
+	WithdrawnGroups int64 `json:"withdrawn_groups"`
+	// Number of sub-skills and master skills that get back their previous name or place.
+	RestoredGroups int64 `json:"restored_groups"`
+	// Number of skills that get back previous values.
+	RestoredSkills int64 `json:"restored_skills"`
+	// Number of skills whose name changes.
+	RestoredNames int64 `json:"restored_names"`
+	// Number of skills whose aliases change.
+	RestoredAliases int64 `json:"restored_aliases"`
+	// Number of skills whose sub-skill changes.
+	RestoredPlaces int64 `json:"restored_places"`
+	// Number of skills whose description changes.
+	RestoredDescriptions int64 `json:"restored_descriptions"`
+	// The first 20 skills whose name changes.
+	FirstRenamed []ImportUndoEffectsFirstRenamed `json:"first_renamed"`
+	// Number of withdrawn skills that records refer to. They stay usable by their ID.
+	SkillsInUse int64 `json:"skills_in_use"`
+	// The first 20 of these skills.
+	FirstSkillsInUse []ImportUndoEffectsFirstSkillsInUse `json:"first_skills_in_use"`
+	// Records that refer to withdrawn skills.
+	Records ImportUndoEffectsRecords `json:"records"`
+}
+
+// ImportUndoEffectsFirstRenamed is an object of the API.
+type ImportUndoEffectsFirstRenamed struct {
+	// ID of the skill.
+	SkillID string `json:"skill_id"`
+	// The name now.
+	Name string `json:"name"`
+	// The name after the undo.
+	RestoredName string `json:"restored_name"`
+}
+
+// ImportUndoEffectsFirstSkillsInUse is an object of the API.
+type ImportUndoEffectsFirstSkillsInUse struct {
+	// ID of the skill.
+	SkillID string `json:"skill_id"`
+	// Name of the skill.
+	Name string `json:"name"`
+}
+
+// ImportUndoEffectsRecords: Records that refer to withdrawn skills.
+type ImportUndoEffectsRecords struct {
+	// Number of mandates that are not archived.
+	Mandates int64 `json:"mandates"`
+	// Number of verification sessions.
+	Sessions int64 `json:"sessions"`
+	// Number of reviews in which a skill was endorsed.
+	Endorsements int64 `json:"endorsements"`
+	// Number of credentials.
+	Credentials int64 `json:"credentials"`
+	// Number of questions of organisations.
+	Questions int64 `json:"questions"`
+	// Number of selections in the public catalogue.
+	SelectedSkills int64 `json:"selected_skills"`
 }
 
 // InterestCollection: Other roles for the candidates of this job. They are stored and returned, but do not change the
@@ -3583,6 +3688,9 @@ type Skill struct {
 	Verifiable bool `json:"verifiable"`
 	// IDs of skills that were merged into this one. They stay valid and mean this skill. Absent if there are none.
 	MergedSkillIDs []string `json:"merged_skill_ids,omitempty"`
+	// True if the operator undid the import that had added the skill. Searches and lists do not return it, but its ID
+	// stays valid. Absent for other skills.
+	Withdrawn *bool `json:"withdrawn,omitempty"`
 }
 
 // SkillAssessment: The last submitted attempt at the skill in this session. Absent without one.
@@ -3816,6 +3924,9 @@ type SkillSearchResult struct {
 	Verifiable bool `json:"verifiable"`
 	// IDs of skills that were merged into this one. They stay valid and mean this skill. Absent if there are none.
 	MergedSkillIDs []string `json:"merged_skill_ids,omitempty"`
+	// True if the operator undid the import that had added the skill. Searches and lists do not return it, but its ID
+	// stays valid. Absent for other skills.
+	Withdrawn *bool `json:"withdrawn,omitempty"`
 	// Quality of the match, from 0 to 1.
 	Score float64 `json:"score"`
 }
@@ -3971,6 +4082,50 @@ type SubmittedReview struct {
 	Status VerificationStatus `json:"status"`
 	// The outcome of each skill.
 	Skills []SkillOutcome `json:"skills"`
+}
+
+// TaxonomyImport is an object of the API.
+type TaxonomyImport struct {
+	// ID of the import.
+	ImportID string `json:"import_id"`
+	// Format of the files.
+	Format TaxonomyImportFormat `json:"format"`
+	// Name of the file or folder; empty for imports that were not recorded with it.
+	FileName string `json:"file_name"`
+	// True if the import only counted the changes.
+	DryRun bool `json:"dry_run"`
+	// State of the import.
+	Status TaxonomyImportStatus `json:"status"`
+	// Email address of the operator, or account of the command line.
+	StartedBy string `json:"started_by"`
+	// Start of the import.
+	StartedAt string `json:"started_at"`
+	// Null while the import is running.
+	EndedAt *string `json:"ended_at"`
+	// Number of added skills. Null until the import is done.
+	Added *int64 `json:"added"`
+	// Number of changed skills. Null until the import is done.
+	Changed *int64 `json:"changed"`
+	// Number of rows merged into existing skills. Null until the import is done.
+	Merged *int64 `json:"merged"`
+	// Time of the undo, or null.
+	UndoneAt *string `json:"undone_at"`
+	// Operator that undid the import, or null.
+	UndoneBy *string `json:"undone_by"`
+	// True for the import that can be undone next.
+	CanUndo bool `json:"can_undo"`
+}
+
+// TaxonomyImportPage is an object of the API.
+type TaxonomyImportPage struct {
+	// The result of the request.
+	Data []TaxonomyImport `json:"data"`
+	// Number of the page, from 1.
+	Page int64 `json:"page"`
+	// Maximum number of items on the page.
+	Limit int64 `json:"limit"`
+	// Total number of items on all pages.
+	Count int64 `json:"count"`
 }
 
 // TestClock is an object of the API.

@@ -66,6 +66,9 @@ export const EditableSkill = named(
     }),
     is_renamed: Type.Boolean({ description: 'True if an operator chose the name. Imports do not change it then.' }),
     ...skillPlace,
+    withdrawn: Type.Boolean({
+      description: 'True if the import that had added the skill was undone. The skill is found by its ID only.',
+    }),
     verifiable: Type.Boolean(),
     verifiable_reason: Type.Enum([...verifiableReasons], {
       description: 'Reason for the value of `verifiable`.',

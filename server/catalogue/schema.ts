@@ -41,6 +41,12 @@ const skillFields = {
       'True if the skill can be measured: the built-in bank or the bank of your organisation has at least 12 active questions about it, or an AI writer is configured. The operator can switch the built-in bank and the AI writer off for a skill.',
   }),
   merged_skill_ids: mergedSkillIds,
+  withdrawn: Type.Optional(
+    Type.Boolean({
+      description:
+        'True if the operator undid the import that had added the skill. Searches and lists do not return it, but its ID stays valid. Absent for other skills.',
+    }),
+  ),
 }
 
 export const SkillRecord = named('Skill', Type.Object(skillFields))

@@ -172,6 +172,7 @@ export async function describeSkill({ db, catalogue, config }: BrowserDeps & Pic
     removed_aliases: row.removed_aliases,
     is_renamed: row.edited_name !== null,
     ...placeOf(skill),
+    withdrawn: row.withdrawn,
     verifiable: skill.measurable && !row.verification_off,
     verifiable_reason: verifiableReason,
     verification: !row.verification_off,
@@ -229,7 +230,7 @@ async function getSkillRow(queries: Queries, id: string) {
   const row = await queries
     .selectFrom('skills')
     .select(['number', 'name', 'description', 'aliases', 'verifiable', 'revision', 'updated_at'])
-    .select(['edited_name', 'added_aliases', 'removed_aliases', 'verification_off'])
+    .select(['edited_name', 'added_aliases', 'removed_aliases', 'verification_off', 'withdrawn'])
     .where('number', '=', skillNumber(id) ?? 0)
     .executeTakeFirst()
   if (!row) throw problem('NOT_FOUND', `Skill ${id} not found.`)

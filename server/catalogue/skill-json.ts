@@ -3,7 +3,7 @@ import { type SerialisedJson, serialiseJson } from './serialised-json.ts'
 import type { SnapshotSkill } from './snapshot.ts'
 
 /** Returns the skill as a record of the partner API. */
-export function skillRecord({ number, name, description, aliases, sub, verifiable, merged }: SnapshotSkill) {
+export function skillRecord({ number, name, description, aliases, sub, verifiable, merged, withdrawn }: SnapshotSkill) {
   return {
     skill_id: skillId(number),
     name,
@@ -13,6 +13,7 @@ export function skillRecord({ number, name, description, aliases, sub, verifiabl
     master_skill: { master_skill_id: masterSkillId(sub.master.number), name: sub.master.name },
     verifiable,
     ...(merged ? { merged_skill_ids: merged.map((skill) => skillId(skill.number)) } : {}),
+    ...(withdrawn ? { withdrawn } : {}),
   }
 }
 

@@ -618,6 +618,8 @@ export interface EditableSkill {
   is_renamed: boolean
   sub_skill: SubSkillName
   master_skill: MasterSkillName
+  /** True if the import that had added the skill was undone. The skill is found by its ID only. */
+  withdrawn: boolean
   verifiable: boolean
   /** Reason for the value of `verifiable`. */
   verifiable_reason: 'built_in_questions' | 'ai_writer' | 'too_few_questions' | 'switched_off'
@@ -950,6 +952,60 @@ export interface IdentityProviderSettings {
     created_at: string
     last_used_at: string | null
   } | null
+}
+
+export interface ImportUndoEffects {
+  import_id: string
+  format: 'esco' | 'onet' | 'lightcast' | 'csv'
+  file_name: string
+  started_by: string
+  started_at: string
+  /** Number of skills that the import added. Searches no longer return them; their IDs stay valid. */
+  withdrawn_skills: number
+  /** Number of skills that the import added and that stay, because they have another source since. */
+  kept_skills: number
+  /** Number of added sub-skills and master skills. They are listed only while they contain skills. */
+  withdrawn_groups: number
+  /** Number of sub-skills and master skills that get back their previous name or place. */
+  restored_groups: number
+  /** Number of skills that get back previous values. */
+  restored_skills: number
+  /** Number of skills whose name changes. */
+  restored_names: number
+  /** Number of skills whose aliases change. */
+  restored_aliases: number
+  /** Number of skills whose sub-skill changes. */
+  restored_places: number
+  /** Number of skills whose description changes. */
+  restored_descriptions: number
+  /** The first 20 skills whose name changes. */
+  first_renamed: {
+    skill_id: string
+    name: string
+    restored_name: string
+  }[]
+  /** Number of withdrawn skills that records refer to. They stay usable by their ID. */
+  skills_in_use: number
+  /** The first 20 of these skills. */
+  first_skills_in_use: {
+    skill_id: string
+    name: string
+  }[]
+  /** Records that refer to withdrawn skills. */
+  records: {
+    /** Number of mandates that are not archived. */
+    mandates: number
+    /** Number of verification sessions. */
+    sessions: number
+    /** Number of reviews in which a skill was endorsed. */
+    endorsements: number
+    /** Number of credentials. */
+    credentials: number
+    /** Number of questions of organisations. */
+    questions: number
+    /** Number of selections in the public catalogue. */
+    selected_skills: number
+  }
 }
 
 export interface ItemSources {

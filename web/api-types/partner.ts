@@ -1825,6 +1825,8 @@ export interface Skill {
   verifiable: boolean
   /** IDs of skills that were merged into this one. They stay valid and mean this skill. Absent if there are none. */
   merged_skill_ids?: string[]
+  /** True if the operator undid the import that had added the skill. Searches and lists do not return it, but its ID stays valid. Absent for other skills. */
+  withdrawn?: boolean
 }
 
 /** The last submitted attempt at the skill in this session. Absent without one. */
@@ -1994,6 +1996,8 @@ export interface SkillSearchResult {
   verifiable: boolean
   /** IDs of skills that were merged into this one. They stay valid and mean this skill. Absent if there are none. */
   merged_skill_ids?: string[]
+  /** True if the operator undid the import that had added the skill. Searches and lists do not return it, but its ID stays valid. Absent for other skills. */
+  withdrawn?: boolean
   /** Quality of the match, from 0 to 1. */
   score: number
 }

@@ -69,6 +69,7 @@ const STATES: Record<string, readonly [Tone, string]> = {
   retired: ['quiet', t('retired')],
   skipped: ['quiet', t('skipped')],
   started: ['quiet', t('started')],
+  undone: ['quiet', t('undone')],
   verifiable: ['quiet', t('verifiable')],
   waiting: ['quiet', t('waiting')],
 }

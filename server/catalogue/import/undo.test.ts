@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { aMandate, startApp } from '../../../test/support/app.ts'
+import { ADMIN_KEY, aMandate, startApp } from '../../../test/support/app.ts'
 import { oncePerFile } from '../../../test/support/cleanup.ts'
 import { signIn } from '../../../test/support/console.ts'
 import { createPartner } from '../../../test/support/partners.ts'
 import type { Taxonomy, TaxonomySkill } from '../taxonomy.ts'
 import { importTaxonomy } from './import.ts'
-import { describeUndo, undoImport, undoRecord } from './undo.ts'
 
 const startShared = oncePerFile((t) => startApp(t))
 const SKILLS = '/operator/catalogue/skills'
+const IMPORTS = '/operator/catalogue/imports'
 
 type SkillFixture = Pick<TaxonomySkill, 'id' | 'name'> & Partial<TaxonomySkill>
 
@@ -47,11 +47,11 @@ async function setUp() {
       await catalogue.refresh()
       return import_id!
     },
-    preview: async (importId: string) => undoRecord(await describeUndo(db.queries, importId)),
+    preview: async (importId: string) => (await operator.get(`${IMPORTS}/${importId}/undo`)).body.data,
     async undo(importId: string) {
-      const effects = await db.transaction((tx) => undoImport(tx, clock, importId, 'operator@example.com'))
-      await catalogue.refresh()
-      return undoRecord(effects)
+      const { status, body } = await operator.post(`${IMPORTS}/${importId}/undo`)
+      if (status !== 200) throw new Error(`${body.error.code}: ${body.error.message}`)
+      return body.data
     },
     idOf: async (name: string) =>
       (await partner.post('/skills/lookup', { names: [name] })).body.data.found[0]?.skill_id,
@@ -129,10 +129,11 @@ test('after an undo, the catalogue responds as before the import', async () => {
   )
   assert.deepEqual(await undo(importId), effects)
   assert.deepEqual(await readAnswers(names), before)
-  assert.equal((await partner.get(`/skills/${silkId}`)).body.data.name, 'silk painting', 'its ID stays valid')
+  const silk = (await partner.get(`/skills/${silkId}`)).body.data
+  assert.deepEqual([silk.name, silk.withdrawn], ['silk painting', true], 'its ID stays valid')
   const browsed = (await partner.get('/skills?limit=100&sub_skill_id=ss_100001')).body.data.items
   assert.deepEqual(browsed, [], 'its group contains no skills')
-  await assert.rejects(undo(importId), /was already undone at .* by operator@example\.com/)
+  await assert.rejects(undo(importId), /CONFLICT: Import IM_\w+ was already undone at .* by .+@/)
   assert.deepEqual(await readAnswers(names), before, 'the second undo has no effect')
 })
 
@@ -207,24 +208,29 @@ test('changes that operators made after an import are kept when it is undone', a
     string,
     string,
   ]
+  const approve = async (requestId: string) => {
+    const path = `/operator/skill-requests/${requestId}/approve`
+    assert.equal((await operator.post(path, { sub_skill_id: 'ss_101' })).status, 200)
+  }
+  const lettering = (await partner.post('/skill-requests', { name: 'Pot lettering' })).body.data
   const importId = await importSkills([
     { id: 'p1', name: 'pottery throwing' },
     { id: 'p2', name: 'pottery glazing', aliases: ['enamelling pots'] },
     { id: 'p3', name: 'pottery firing' },
     { id: 'p4', name: 'pot mending' },
     { id: 'p5', name: 'pot selling' },
+    { id: 'p6', name: 'pot LETTERING', aliases: ['letters on pots'] },
   ])
+  const letteringId = await idOf('pot lettering')
+  await approve(lettering.request_id)
   await edit(throwing, { name: 'Gharha throwing' })
   await edit(glazing, { add_aliases: ['shine on pots'], often_required: true })
   const [selling, mending] = [await idOf('pot selling'), await idOf('pot mending')]
   const merged = await operator.call('POST', `${SKILLS}/${selling}/merge`, { into: firing })
   assert.equal(merged.status, 200)
   const request = (await partner.post('/skill-requests', { name: 'Pot mending with gold' })).body.data
-  const approved = await operator.post(`/operator/skill-requests/${request.request_id}/approve`, {
-    sub_skill_id: 'ss_101',
-  })
-  assert.equal(approved.status, 200)
-  await undo(importId)
+  await approve(request.request_id)
+  assert.equal((await undo(importId)).kept_skills, 1)
 
   const read = async (id: string) => (await partner.get(`/skills/${id}`)).body.data
   assert.deepEqual(
@@ -240,9 +246,18 @@ test('changes that operators made after an import are kept when it is undone', a
   )
   assert.equal(await idOf('pot selling'), undefined)
   assert.ok(await idOf('Pot mending with gold'))
+  assert.deepEqual(
+    [await idOf('pot lettering'), (await read(letteringId)).name, (await read(letteringId)).aliases],
+    [letteringId, 'Pot lettering', []],
+    'an approved request keeps the skill',
+  )
   const edited = await operator.call('PATCH', `${SKILLS}/${mending}`, { revision: 2, name: 'Mending' })
   assert.deepEqual([edited.status, edited.body.error.code], [409, 'CONFLICT'])
   assert.match(edited.body.error.message, /was withdrawn when the import that had added it was undone/)
+  const again = (await partner.post('/skill-requests', { name: 'Pot mending' })).body.data
+  assert.equal(again.status, 'pending')
+  await approve(again.request_id)
+  assert.equal(await idOf('pot mending'), mending, 'an approved request adds it again with the same ID')
 })
 
 test('an undo is rejected if a restored name is used, or if a skill was merged into one of the import', async () => {
@@ -280,25 +295,55 @@ test('imports that changed nothing or did not store their changes cannot be undo
   const first = await importSkills(rows)
   const repeated = await importSkills(rows)
   await assert.rejects(undo(repeated), /changed nothing/)
-  await assert.rejects(undo('IM_UNKNOWN'), /Import IM_UNKNOWN not found/)
+  await assert.rejects(undo('IM_UNKNOWN'), /NOT_FOUND: Import IM_UNKNOWN not found/)
   const now = new Date(app.clock.now())
   await context.db.queries
     .insertInto('catalogue_imports')
     .values(
-      (['IM_EARLIER', 'IM_DRY', 'IM_FAILED'] as const).map((import_id) => ({
+      (['IM_00EARLIER', 'IM_00DRY', 'IM_00FAILED'] as const).map((import_id) => ({
         import_id,
         format: 'csv',
         file_name: 'x.csv',
-        dry_run: import_id === 'IM_DRY',
-        status: import_id === 'IM_FAILED' ? 'failed' : 'done',
+        dry_run: import_id === 'IM_00DRY',
+        status: import_id === 'IM_00FAILED' ? 'failed' : 'done',
         started_by: 'operator',
         started_at: now,
         alive_at: now,
       })),
     )
     .execute()
-  await assert.rejects(undo('IM_EARLIER'), /made by a version of Attestry that did not store the previous values/)
-  await assert.rejects(undo('IM_DRY'), /was a dry run/)
-  await assert.rejects(undo('IM_FAILED'), /failed and changed nothing/)
+  await assert.rejects(undo('IM_00EARLIER'), /made by a version of Attestry that did not store the previous values/)
+  await assert.rejects(undo('IM_00DRY'), /was a dry run/)
+  await assert.rejects(undo('IM_00FAILED'), /failed and changed nothing/)
   await undo(first)
+})
+
+test('the admin key lists and undoes imports, and the undo is in the audit log', async () => {
+  const { app, context, importSkills, idOf } = await setUp()
+  const headers = { 'x-api-key': ADMIN_KEY }
+  const importId = await importSkills([{ id: 'r1', name: 'rope splicing' }])
+  assert.equal((await app.fetch('/api/admin/imports')).status, 403)
+  const list = (await app.fetch('/api/admin/imports?limit=1', { headers })).body
+  assert.equal(list.data[0].import_id, importId)
+  assert.deepEqual([list.data[0].added, list.data[0].changed, list.data[0].can_undo], [1, 0, true])
+  const path = `/api/admin/imports/${importId}/undo`
+  const effects = (await app.fetch(path, { headers })).body.data
+  assert.deepEqual([effects.withdrawn_skills, effects.records.mandates], [1, 0])
+  assert.ok(await idOf('rope splicing'))
+  const undone = await app.fetch(path, { method: 'POST', headers })
+  assert.deepEqual([undone.status, undone.body.data], [200, effects])
+  assert.equal(await idOf('rope splicing'), undefined)
+  const again = await app.fetch(path, { method: 'POST', headers })
+  assert.equal(again.status, 409)
+  assert.match(again.body.message, /was already undone at .* by admin key/)
+  assert.equal((await app.fetch('/api/admin/imports?limit=1', { headers })).body.data[0].undone_by, 'admin key')
+  const entries = await context.db.queries
+    .selectFrom('audit_log')
+    .select(['action', 'details'])
+    .where('subject', '=', importId)
+    .execute()
+  assert.deepEqual(
+    entries.map(({ action }) => action),
+    ['catalogue.undo_import'],
+  )
 })

@@ -3,6 +3,9 @@ import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
 import { secretsEqual } from '../../platform/secret-comparison.ts'
 
+/** The name under which changes with the admin key are recorded. */
+export const ADMIN_KEY_NAME = 'admin key'
+
 /** Rejects requests without the admin key, and records requests with a wrong one. */
 export async function requireAdmin(
   { adminKey, audit }: Pick<Context, 'adminKey' | 'audit'>,

@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Type } from 'typebox'
 import { createImport, importRecord, listImports } from '../../catalogue/import/import-records.ts'
+import { ImportParams, ImportUndoEffects } from '../../catalogue/import/schema.ts'
+import { describeUndo, undoAuditDetails, undoImport, undoRecord } from '../../catalogue/import/undo.ts'
 import type { Context } from '../../context.ts'
-import { saveBody } from '../../platform/http/body.ts'
+import { NoBody, saveBody } from '../../platform/http/body.ts'
 import { listOf, PageQuery, success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
 import { recordRequestAudit } from '../auth/guards.ts'
@@ -39,6 +41,29 @@ export function importRoutes(app: App, context: Context): void {
         importRecord,
       )
       return successResponse('Imports', resultPage)
+    },
+  )
+
+  app.get(
+    '/operator/catalogue/imports/:import_id/undo',
+    { config, schema: { params: ImportParams, response: { 200: success(ImportUndoEffects) } } },
+    async ({ params }) =>
+      successResponse('Effects of the undo', undoRecord(await describeUndo(db.queries, params.import_id))),
+  )
+
+  app.post(
+    '/operator/catalogue/imports/:import_id/undo',
+    { config, schema: { params: ImportParams, body: NoBody, response: { 200: success(ImportUndoEffects) } } },
+    async (request) => {
+      const { import_id } = request.params
+      const effects = await db.transaction(async (tx) => {
+        const effects = await undoImport(tx, context.clock, import_id, request.session.email)
+        const details = undoAuditDetails(effects)
+        await recordRequestAudit(tx, context, request, 'catalogue.undo_import', import_id, details)
+        return effects
+      })
+      await context.catalogue.refreshAfterChange()
+      return successResponse('Import undone', undoRecord(effects))
     },
   )
 

@@ -78,6 +78,7 @@ const ACTION_TEXTS: Record<string, string> = {
   'mail.suppress': t('Suppressed a mailbox'),
   'mail.unsuppress': t('Allowed emails to a mailbox again'),
   'catalogue.import': t('Imported skills'),
+  'catalogue.undo_import': t('Undid an import of skills'),
   'skill.change': t('Changed a skill'),
   'skill.merge': t('Merged a skill into another one'),
   'skill.undo_merge': t('Undid the merge of a skill'),

@@ -65,6 +65,11 @@ export default function OperatorCatalogueSkill({ params }: { params: Params }) {
         </DescriptionItem>
       </DescriptionList>
 
+      {data.withdrawn && (
+        <Notice kind="wait">
+          {t('The import that had added this skill was undone. The skill is found by its ID only.')}
+        </Notice>
+      )}
       {data.merged_into && (
         <Notice kind="wait">
           {richText('This skill has been merged into {skill}. Its ID means that skill.', {
@@ -76,7 +81,7 @@ export default function OperatorCatalogueSkill({ params }: { params: Params }) {
         </Notice>
       )}
       {showOutcome('merge')}
-      {!data.merged_into && (
+      {!data.merged_into && !data.withdrawn && (
         <>
           <Rename
             key={data.name}

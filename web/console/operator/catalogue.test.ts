@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { importTaxonomy } from '../../../server/catalogue/import/import.ts'
+import type { Taxonomy } from '../../../server/catalogue/taxonomy.ts'
 import {
   checkPage,
   getButton,
@@ -135,6 +136,51 @@ test('an operator merges a skill into another one after seeing the effects, and 
   await page.getByText(/is a skill of its own again/).waitFor()
   await getButton(page, 'Merge into another skill…').waitFor()
   assert.equal(await nameOf('sk_1002'), 'sk_1002')
+})
+
+test('an operator undoes an import after seeing the effects', async (t) => {
+  const app = await startApp(t)
+  const { context, clock } = app
+  const { post } = await createPartner(app)
+  const taxonomy = (names: string[]): Taxonomy => ({
+    source: 'esco',
+    masters: [{ id: 'm', name: 'Crafts' }],
+    subSkills: [{ id: 's', name: 'Paper craft', master: 'm' }],
+    rejected: [],
+    skills: names.map((name, index) => {
+      const id = `u:${index}`
+      return { id, name, description: '', aliases: [], subSkill: 's', verifiable: false, location: 'file:2' }
+    }),
+  })
+  const importAs = async (fileName: string, names: string[]) => {
+    clock.advance(1000)
+    await importTaxonomy(context.db, clock, taxonomy(names), { fileName, startedBy: 'cli:asha@server' })
+  }
+  await importAs('esco-1', ['lay bricks by hand'])
+  await importAs('esco-2', ['raise walls by hand', 'fold paper kites'])
+  await context.catalogue.refresh()
+  const find = async (name: string) => (await post('/skills/lookup', { names: [name] })).body.data.found[0]?.skill_id
+  const kites = await find('fold paper kites')
+  const page = await openConsolePage(t, app)
+  await page.goto(`${app.url}/console/operator/skills`)
+  await page.getByText('cli:asha@server').first().waitFor()
+  assert.equal(await page.getByRole('button', { name: /^Undo the import of / }).count(), 1)
+  await getButton(page, 'Undo the import of esco-2').click()
+  const dialog = getDialog(page)
+  await dialog.getByText('Added skills that can no longer be found by search: 1. Their IDs stay valid.').waitFor()
+  await dialog.getByText(/raise walls by hand → lay bricks by hand/).waitFor()
+  await checkPage(page, 'operator-undo-import')
+  assert.ok(await find('raise walls by hand'))
+  await dialog.getByRole('button', { name: 'Undo the import', exact: true }).click()
+  await page.getByText('Undid the import of esco-2.').waitFor()
+  await getButton(page, 'Undo the import of esco-1').waitFor()
+  await page.getByText('undone', { exact: true }).waitFor()
+  await checkPage(page, 'operator-undone-import')
+  assert.deepEqual([await find('raise walls by hand'), await find('fold paper kites')], [undefined, undefined])
+  assert.ok(await find('lay bricks by hand'))
+  await page.goto(`${app.url}/console/operator/skills/catalogue/${kites}`)
+  await page.getByText('The import that had added this skill was undone. The skill is found by its ID only.').waitFor()
+  assert.equal(await getButton(page, 'Rename').count(), 0)
 })
 
 test('the pages of the catalogue work on a phone in dark mode', async (t) => {

@@ -11,6 +11,7 @@ import { Time } from '../../ui/time.tsx'
 import { FileImportForm, uploadParameters } from '../shared/file-import-form.tsx'
 import { type ApiError, api } from '../shell/api.ts'
 import { useList } from '../shell/loading.ts'
+import { UndoImport } from './undo-import.tsx'
 
 const POLL_INTERVAL_MS = 1000
 const LIGHTCAST_NAME = 'Lightcast Open Skills'
@@ -22,6 +23,8 @@ export function Imports({ onEnded }: { onEnded: () => void }) {
     pollMs: running ? POLL_INTERVAL_MS : undefined,
   })
   const [shown, setShown] = useState<CatalogueImport>()
+  const [undoing, setUndoing] = useState<CatalogueImport>()
+  const [undone, setUndone] = useState<string>()
   const anyRunning = list.items?.some(({ status }) => status === 'running') ?? false
   useEffect(() => {
     if (running && !anyRunning && list.items) onEnded()
@@ -32,6 +35,7 @@ export function Imports({ onEnded }: { onEnded: () => void }) {
       <h2>{t('Imports')}</h2>
       <Upload onStarted={() => void onImportStarted()} />
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
+      {undone !== undefined && <Notice kind="good">{t('Undid the import of {file}.', { file: undone })}</Notice>}
       <Table
         caption={t('Imports, newest first')}
         rows={list.items}
@@ -45,7 +49,16 @@ export function Imports({ onEnded }: { onEnded: () => void }) {
           </p>
         }
         columns={[
-          { name: t('Started'), cell: ({ started_at }) => <Time at={started_at} /> },
+          {
+            name: t('Started'),
+            cell: ({ started_at, started_by }) => (
+              <>
+                <Time at={started_at} />
+                <br />
+                <span class="soft small">{started_by}</span>
+              </>
+            ),
+          },
           {
             name: t('File'),
             cell: ({ file_name, format, dry_run }) => (
@@ -56,14 +69,33 @@ export function Imports({ onEnded }: { onEnded: () => void }) {
           },
           {
             name: t('Status'),
-            cell: ({ status, dry_run }) => (
-              <Badge state={status === 'done' ? (dry_run ? 'checked' : 'completed') : status} />
+            cell: (each) => (
+              <>
+                <Badge state={stateOf(each)} />{' '}
+                {each.undone_at && (
+                  <>
+                    <br />
+                    <span class="soft small">
+                      {each.undone_by}, <Time at={each.undone_at} />
+                    </span>
+                  </>
+                )}
+                {each.can_undo && (
+                  <button
+                    type="button"
+                    aria-label={t('Undo the import of {file}', { file: nameOf(each) })}
+                    onClick={() => setUndoing(each)}
+                  >
+                    {t('Undo…')}
+                  </button>
+                )}
+              </>
             ),
           },
           {
             name: t('Progress'),
             cell: ({ dry_run, of: total, written }) =>
-              dry_run ? '–' : <ImportProgress total={total} written={written} />,
+              dry_run || total === 0 ? '–' : <ImportProgress total={total} written={written} />,
           },
           {
             name: t('Outcome'),
@@ -85,6 +117,16 @@ export function Imports({ onEnded }: { onEnded: () => void }) {
           },
         ]}
       />
+      <p class="soft small">
+        {t('The latest import can be undone, then the one before it, as long as the previous values are stored.')}
+      </p>
+      {undoing && (
+        <UndoImport
+          row={undoing}
+          onClose={() => setUndoing(undefined)}
+          onUndone={() => void onUndone(nameOf(undoing))}
+        />
+      )}
       {shown && (
         <Dialog title={shown.file_name} onClose={() => setShown(undefined)}>
           <pre class="json">{JSON.stringify(shown.summary, null, 2)}</pre>
@@ -93,10 +135,28 @@ export function Imports({ onEnded }: { onEnded: () => void }) {
     </section>
   )
 
+  async function onUndone(file: string) {
+    setUndoing(undefined)
+    setUndone(file)
+    onEnded()
+    await list.reload()
+  }
+
   async function onImportStarted() {
+    setUndone(undefined)
     setRunning(true)
     await list.reload()
   }
+}
+
+function stateOf({ status, dry_run, undone_at }: CatalogueImport): string {
+  if (undone_at) return 'undone'
+  if (status !== 'done') return status
+  return dry_run ? 'checked' : 'completed'
+}
+
+function nameOf({ file_name, format }: CatalogueImport): string {
+  return file_name || format
 }
 
 function ImportProgress({ total, written }: { total: number; written: number }) {

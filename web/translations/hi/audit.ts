@@ -92,6 +92,7 @@ export default {
   'Suppressed a mailbox': 'किसी मेलबॉक्स को ईमेल भेजना बंद किया',
   'Allowed emails to a mailbox again': 'किसी मेलबॉक्स को ईमेल भेजने की फिर से अनुमति दी',
   'Imported skills': 'कौशल आयात किए',
+  'Undid an import of skills': 'कौशल का आयात वापस लिया',
   'Changed a skill': 'कौशल बदला',
   'Merged a skill into another one': 'कौशल को दूसरे कौशल में मिलाया',
   'Undid the merge of a skill': 'कौशल का विलय वापस लिया',

@@ -233,6 +233,29 @@ export default {
   'Skill that survives': 'बना रहने वाला कौशल',
   'A name, an alias or an ID. Records can be found by both IDs afterwards.':
     'नाम, उपनाम या ID। इसके बाद दोनों ID मान्य रहती हैं।',
+  'Undo…': 'वापस लें…',
+  'Undo the import': 'आयात वापस लें',
+  'Undo the import of {file}': '{file} का आयात वापस लें',
+  'Undid the import of {file}.': '{file} का आयात वापस लिया गया।',
+  'Effects of the undo': 'वापस लेने का असर',
+  'Names that go back': 'जो नाम पहले जैसे होंगे',
+  'Skills in use, which stay usable by their ID': 'इस्तेमाल में कौशल, जो अपनी ID से आगे भी काम करेंगे',
+  'Added skills that can no longer be found by search: {count}. Their IDs stay valid.':
+    'जोड़े गए कौशल जो अब खोज में नहीं मिलेंगे: {count}। उनकी ID मान्य रहती हैं।',
+  'Of these in use: {count}. Mandates: {mandates}, verifications: {sessions}, endorsements: {endorsements}, credentials: {credentials}, questions: {questions}, selections: {selections}.':
+    'इनमें से इस्तेमाल में: {count}। मैंडेट: {mandates}, सत्यापन: {sessions}, पुष्टि: {endorsements}, क्रेडेंशियल: {credentials}, सवाल: {questions}, चयन: {selections}।',
+  'Added skills that stay, because they have another source since: {count}':
+    'जोड़े गए कौशल जो बने रहेंगे, क्योंकि अब उनका दूसरा स्रोत भी है: {count}',
+  'Skills that get back previous values: {count}. Names: {names}, aliases: {aliases}, places: {places}, descriptions: {descriptions}.':
+    'पिछले मान वापस पाने वाले कौशल: {count}। नाम: {names}, उपनाम: {aliases}, स्थान: {places}, विवरण: {descriptions}।',
+  'Added sub-skills and master skills, which are then listed only while they contain skills: {added}. Others that get back previous values: {changed}.':
+    'जोड़े गए उप-कौशल और मुख्य कौशल, जो तब केवल कौशल होने पर सूची में दिखते हैं: {added}। पिछले मान वापस पाने वाले अन्य: {changed}।',
+  'Changes that operators made since are kept. Importing the file again gives the skills the same IDs.':
+    'इसके बाद ऑपरेटरों के किए बदलाव बने रहते हैं। फ़ाइल फिर आयात करने पर कौशलों को वही ID मिलती हैं।',
+  'The latest import can be undone, then the one before it, as long as the previous values are stored.':
+    'सबसे नया आयात वापस लिया जा सकता है, फिर उससे पहले वाला, जब तक पिछले मान सहेजे हुए हैं।',
+  'The import that had added this skill was undone. The skill is found by its ID only.':
+    'जिस आयात ने यह कौशल जोड़ा था, उसे वापस ले लिया गया। कौशल केवल अपनी ID से मिलता है।',
   'Effects of the merge': 'विलय का असर',
   'Merge skills': 'कौशल मिलाएँ',
   '{id} stays valid and means {survivor}.': '{id} मान्य रहती है और उसका अर्थ {survivor} होता है।',

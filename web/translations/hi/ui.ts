@@ -62,6 +62,7 @@ export default {
   started: 'शुरू हुआ',
   strong: 'मज़बूत',
   unknown: 'अज्ञात',
+  undone: 'वापस लिया गया',
   verifiable: 'सत्यापन संभव',
   verified: 'सत्यापित',
   waiting: 'प्रतीक्षा में',

@@ -21,6 +21,8 @@ final class EditableSkill implements \JsonSerializable
      * @param bool $isRenamed True if an operator chose the name. Imports do not change it then.
      * @param SubSkillName $subSkill The sub-skill that the skill belongs to.
      * @param MasterSkillName $masterSkill The master skill that the sub-skill belongs to.
+     * @param bool $withdrawn True if the import that had added the skill was undone. The skill is found by its
+     *     ID only.
      * @param bool $verifiable True if this deployment can measure the skill.
      * @param EditableSkillVerifiableReason::* $verifiableReason Reason for the value of `verifiable`.
      * @param bool $verification False if an operator switched off the verification with the built-in questions
@@ -48,6 +50,7 @@ final class EditableSkill implements \JsonSerializable
         public readonly bool $isRenamed,
         public readonly SubSkillName $subSkill,
         public readonly MasterSkillName $masterSkill,
+        public readonly bool $withdrawn,
         public readonly bool $verifiable,
         public readonly string $verifiableReason,
         public readonly bool $verification,
@@ -79,6 +82,7 @@ final class EditableSkill implements \JsonSerializable
             isRenamed: (bool) ($data['is_renamed'] ?? false),
             subSkill: SubSkillName::fromArray((array) ($data['sub_skill'] ?? [])),
             masterSkill: MasterSkillName::fromArray((array) ($data['master_skill'] ?? [])),
+            withdrawn: (bool) ($data['withdrawn'] ?? false),
             verifiable: (bool) ($data['verifiable'] ?? false),
             verifiableReason: (string) ($data['verifiable_reason'] ?? ''),
             verification: (bool) ($data['verification'] ?? false),
@@ -106,6 +110,7 @@ final class EditableSkill implements \JsonSerializable
             'is_renamed' => $this->isRenamed,
             'sub_skill' => $this->subSkill,
             'master_skill' => $this->masterSkill,
+            'withdrawn' => $this->withdrawn,
             'verifiable' => $this->verifiable,
             'verifiable_reason' => $this->verifiableReason,
             'verification' => $this->verification,

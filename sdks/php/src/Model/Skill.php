@@ -23,6 +23,8 @@ final class Skill implements \JsonSerializable
      *     switch the built-in bank and the AI writer off for a skill.
      * @param list<string>|null $mergedSkillIds IDs of skills that were merged into this one. They stay valid
      *     and mean this skill. Absent if there are none.
+     * @param bool|null $withdrawn True if the operator undid the import that had added the skill. Searches and
+     *     lists do not return it, but its ID stays valid. Absent for other skills.
      */
     public function __construct(
         public readonly string $skillId,
@@ -33,6 +35,7 @@ final class Skill implements \JsonSerializable
         public readonly MasterSkillName $masterSkill,
         public readonly bool $verifiable,
         public readonly ?array $mergedSkillIds = null,
+        public readonly ?bool $withdrawn = null,
     ) {
     }
 
@@ -51,6 +54,7 @@ final class Skill implements \JsonSerializable
             masterSkill: MasterSkillName::fromArray((array) ($data['master_skill'] ?? [])),
             verifiable: (bool) ($data['verifiable'] ?? false),
             mergedSkillIds: isset($data['merged_skill_ids']) ? array_map(static fn (mixed $item): string => (string) $item, array_values((array) $data['merged_skill_ids'])) : null,
+            withdrawn: isset($data['withdrawn']) ? (bool) $data['withdrawn'] : null,
         );
     }
 
@@ -65,6 +69,7 @@ final class Skill implements \JsonSerializable
             'master_skill' => $this->masterSkill,
             'verifiable' => $this->verifiable,
             'merged_skill_ids' => $this->mergedSkillIds,
+            'withdrawn' => $this->withdrawn,
         ]);
     }
 }

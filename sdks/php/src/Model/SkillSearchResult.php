@@ -24,6 +24,8 @@ final class SkillSearchResult implements \JsonSerializable
      * @param float $score Quality of the match, from 0 to 1.
      * @param list<string>|null $mergedSkillIds IDs of skills that were merged into this one. They stay valid
      *     and mean this skill. Absent if there are none.
+     * @param bool|null $withdrawn True if the operator undid the import that had added the skill. Searches and
+     *     lists do not return it, but its ID stays valid. Absent for other skills.
      */
     public function __construct(
         public readonly string $skillId,
@@ -35,6 +37,7 @@ final class SkillSearchResult implements \JsonSerializable
         public readonly bool $verifiable,
         public readonly float $score,
         public readonly ?array $mergedSkillIds = null,
+        public readonly ?bool $withdrawn = null,
     ) {
     }
 
@@ -54,6 +57,7 @@ final class SkillSearchResult implements \JsonSerializable
             verifiable: (bool) ($data['verifiable'] ?? false),
             score: (float) ($data['score'] ?? 0.0),
             mergedSkillIds: isset($data['merged_skill_ids']) ? array_map(static fn (mixed $item): string => (string) $item, array_values((array) $data['merged_skill_ids'])) : null,
+            withdrawn: isset($data['withdrawn']) ? (bool) $data['withdrawn'] : null,
         );
     }
 
@@ -68,6 +72,7 @@ final class SkillSearchResult implements \JsonSerializable
             'master_skill' => $this->masterSkill,
             'verifiable' => $this->verifiable,
             'merged_skill_ids' => $this->mergedSkillIds,
+            'withdrawn' => $this->withdrawn,
             'score' => $this->score,
         ]);
     }

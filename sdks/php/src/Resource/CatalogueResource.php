@@ -12,6 +12,7 @@ use Attestry\Model\BrowseCatalogueSkillsQuestions;
 use Attestry\Model\BrowseCatalogueSkillsSource;
 use Attestry\Model\CatalogueTotals;
 use Attestry\Model\EditableSkill;
+use Attestry\Model\ImportUndoEffects;
 use Attestry\Model\ListedSkill;
 use Attestry\Model\ListedSkillPage;
 use Attestry\Model\MasterSkill;
@@ -30,6 +31,8 @@ use Attestry\Model\SkillMerge;
 use Attestry\Model\SkillMergeEffects;
 use Attestry\Model\SubSkill;
 use Attestry\Model\SubSkillPage;
+use Attestry\Model\TaxonomyImport;
+use Attestry\Model\TaxonomyImportPage;
 use Attestry\Model\TopSkill;
 use Attestry\Model\TopSkillPage;
 use Attestry\Operation;
@@ -666,5 +669,93 @@ final class CatalogueResource
             pathParameters: ['skill_id' => $skillId],
         ), $options);
         return EditableSkill::fromArray((array) ($response['data'] ?? []));
+    }
+
+    /**
+     * List imports of taxonomies.
+     *
+     * Returns the imports of the console and the command line, newest first.
+     *
+     * @param int|null $page Number of the page, from 1.
+     * @param int|null $limit Maximum number of items on the page.
+     * @throws \Attestry\ApiException for an error response
+     */
+    public function listImports(
+        ?int $page = null,
+        ?int $limit = null,
+        ?RequestOptions $options = null,
+    ): TaxonomyImportPage {
+        $response = $this->client->send(new Operation(
+            'GET',
+            '/api/admin/imports',
+            Authentication::Admin,
+            query: ['page' => $page, 'limit' => $limit],
+        ), $options);
+        return TaxonomyImportPage::fromArray($response);
+    }
+
+    /**
+     * Iterates over all items of listImports() and fetches pages as needed.
+     *
+     * @param int|null $limit Maximum number of items on the page.
+     * @return \Generator<int, TaxonomyImport>
+     */
+    public function allImports(
+        ?int $limit = null,
+        ?RequestOptions $options = null,
+    ): \Generator {
+        $number = 1;
+        do {
+            $page = $this->listImports(limit: $limit, page: $number, options: $options);
+            foreach ($page->data as $item) {
+                yield $item;
+            }
+            $number = $page->page + 1;
+        } while ($page->data !== [] && $page->page * $page->limit < $page->count);
+    }
+
+    /**
+     * Get the effects of undoing an import.
+     *
+     * Returns the effects of undoing the import, without undoing it. Fails with 409 if it cannot be undone.
+     *
+     * @param string $importId ID of the import.
+     * @throws \Attestry\ApiException for an error response
+     */
+    public function getImportUndoEffects(
+        string $importId,
+        ?RequestOptions $options = null,
+    ): ImportUndoEffects {
+        $response = $this->client->send(new Operation(
+            'GET',
+            '/api/admin/imports/{import_id}/undo',
+            Authentication::Admin,
+            pathParameters: ['import_id' => $importId],
+        ), $options);
+        return ImportUndoEffects::fromArray((array) ($response['data'] ?? []));
+    }
+
+    /**
+     * Undo an import.
+     *
+     * Restores the values that the import changed, and withdraws the skills that it added: searches and lists
+     * no longer return them, and their IDs stay valid. Changes that operators made since are kept. Only the
+     * latest import that has not been undone can be undone; otherwise, and if a restored name belongs to
+     * another skill now, the request fails with 409 and changes nothing. Returns the effects.
+     *
+     * @param string $importId ID of the import.
+     * @throws \Attestry\ApiException for an error response
+     */
+    public function undoImport(
+        string $importId,
+        ?RequestOptions $options = null,
+    ): ImportUndoEffects {
+        $response = $this->client->send(new Operation(
+            'POST',
+            '/api/admin/imports/{import_id}/undo',
+            Authentication::Admin,
+            pathParameters: ['import_id' => $importId],
+        ), $options);
+        return ImportUndoEffects::fromArray((array) ($response['data'] ?? []));
     }
 }

@@ -54,6 +54,7 @@ from .types import (
     GuardianCode,
     GuardianConsent,
     GuardianInput,
+    ImportUndoEffects,
     Item,
     ItemImport,
     ItemImportInput,
@@ -142,6 +143,8 @@ from .types import (
     SubSkill,
     SubSkillPage,
     SubmittedReview,
+    TaxonomyImport,
+    TaxonomyImportPage,
     TestClock,
     TestClockAdvanceInput,
     TestClockInput,
@@ -1008,6 +1011,63 @@ class CatalogueResource:
             "adminKey",
         )
         result: EditableSkill = self._transport.send(operation, options)
+        return result
+
+    def list_imports(
+        self,
+        *,
+        page: Optional[int] = None,
+        limit: Optional[int] = None,
+        options: Optional[CallOptions] = None,
+    ) -> Pages[TaxonomyImport, TaxonomyImportPage]:
+        """List imports of taxonomies.
+
+        Returns the imports of the console and the command line, newest first.
+        """
+        query: Dict[str, Any] = {"page": page, "limit": limit}
+
+        def fetch(page_query: Dict[str, Any]) -> TaxonomyImportPage:
+            operation = Operation(
+                "GET",
+                "/api/admin/imports",
+                "adminKey",
+                query={**query, **page_query},
+                whole_body=True,
+            )
+            result: TaxonomyImportPage = self._transport.send(operation, options)
+            return result
+
+        return Pages(fetch)
+
+    def get_import_undo_effects(self, import_id: str, *, options: Optional[CallOptions] = None) -> ImportUndoEffects:
+        """Get the effects of undoing an import.
+
+        Returns the effects of undoing the import, without undoing it. Fails with 409 if it cannot be
+        undone.
+        """
+        operation = Operation(
+            "GET",
+            f"/api/admin/imports/{path_segment('import_id', import_id)}/undo",
+            "adminKey",
+        )
+        result: ImportUndoEffects = self._transport.send(operation, options)
+        return result
+
+    def undo_import(self, import_id: str, *, options: Optional[CallOptions] = None) -> ImportUndoEffects:
+        """Undo an import.
+
+        Restores the values that the import changed, and withdraws the skills that it added: searches
+        and lists no longer return them, and their IDs stay valid. Changes that operators made since are
+        kept. Only the latest import that has not been undone can be undone; otherwise, and if a
+        restored name belongs to another skill now, the request fails with 409 and changes nothing.
+        Returns the effects.
+        """
+        operation = Operation(
+            "POST",
+            f"/api/admin/imports/{path_segment('import_id', import_id)}/undo",
+            "adminKey",
+        )
+        result: ImportUndoEffects = self._transport.send(operation, options)
         return result
 
 

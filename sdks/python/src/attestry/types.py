@@ -1166,6 +1166,8 @@ class EditableSkill(TypedDict):
     """The sub-skill that the skill belongs to."""
     master_skill: MasterSkillName
     """The master skill that the sub-skill belongs to."""
+    withdrawn: bool
+    """True if the import that had added the skill was undone. The skill is found by its ID only."""
     verifiable: bool
     """True if this deployment can measure the skill."""
     verifiable_reason: Literal["built_in_questions", "ai_writer", "too_few_questions", "switched_off"]
@@ -1481,6 +1483,78 @@ class GuardianInput(TypedDict):
     """Name of the guardian."""
     email: str
     """The guardian's own email address."""
+
+
+class ImportUndoEffects(TypedDict):
+    import_id: str
+    """ID of the import."""
+    format: Literal["esco", "onet", "lightcast", "csv"]
+    """Format of the files."""
+    file_name: str
+    """Name of the file or folder."""
+    started_by: str
+    """Operator, or account of the command line."""
+    started_at: str
+    """Start of the import."""
+    withdrawn_skills: int
+    """Number of skills that the import added. Searches no longer return them; their IDs stay valid."""
+    kept_skills: int
+    """Number of skills that the import added and that stay, because they have another source since."""
+    withdrawn_groups: int
+    """Number of added sub-skills and master skills. They are listed only while they contain skills."""
+    restored_groups: int
+    """Number of sub-skills and master skills that get back their previous name or place."""
+    restored_skills: int
+    """Number of skills that get back previous values."""
+    restored_names: int
+    """Number of skills whose name changes."""
+    restored_aliases: int
+    """Number of skills whose aliases change."""
+    restored_places: int
+    """Number of skills whose sub-skill changes."""
+    restored_descriptions: int
+    """Number of skills whose description changes."""
+    first_renamed: List[ImportUndoEffectsFirstRenamed]
+    """The first 20 skills whose name changes."""
+    skills_in_use: int
+    """Number of withdrawn skills that records refer to. They stay usable by their ID."""
+    first_skills_in_use: List[ImportUndoEffectsFirstSkillsInUse]
+    """The first 20 of these skills."""
+    records: ImportUndoEffectsRecords
+    """Records that refer to withdrawn skills."""
+
+
+class ImportUndoEffectsFirstRenamed(TypedDict):
+    skill_id: str
+    """ID of the skill."""
+    name: str
+    """The name now."""
+    restored_name: str
+    """The name after the undo."""
+
+
+class ImportUndoEffectsFirstSkillsInUse(TypedDict):
+    skill_id: str
+    """ID of the skill."""
+    name: str
+    """Name of the skill."""
+
+
+class ImportUndoEffectsRecords(TypedDict):
+    """Records that refer to withdrawn skills."""
+
+    mandates: int
+    """Number of mandates that are not archived."""
+    sessions: int
+    """Number of verification sessions."""
+    endorsements: int
+    """Number of reviews in which a skill was endorsed."""
+    credentials: int
+    """Number of credentials."""
+    questions: int
+    """Number of questions of organisations."""
+    selected_skills: int
+    """Number of selections in the public catalogue."""
 
 
 class InterestCollection(TypedDict, total=False):
@@ -3102,6 +3176,10 @@ class _SkillOptional(TypedDict, total=False):
     """IDs of skills that were merged into this one. They stay valid and mean this skill. Absent if there
     are none.
     """
+    withdrawn: bool
+    """True if the operator undid the import that had added the skill. Searches and lists do not return it,
+    but its ID stays valid. Absent for other skills.
+    """
 
 
 class Skill(_SkillOptional):
@@ -3376,6 +3454,10 @@ class _SkillSearchResultOptional(TypedDict, total=False):
     """IDs of skills that were merged into this one. They stay valid and mean this skill. Absent if there
     are none.
     """
+    withdrawn: bool
+    """True if the operator undid the import that had added the skill. Searches and lists do not return it,
+    but its ID stays valid. Absent for other skills.
+    """
 
 
 class SkillSearchResult(_SkillSearchResultOptional):
@@ -3557,6 +3639,48 @@ class SubmittedReview(TypedDict):
     """Return only records with this status."""
     skills: List[SkillOutcome]
     """The outcome of each skill."""
+
+
+class TaxonomyImport(TypedDict):
+    import_id: str
+    """ID of the import."""
+    format: Literal["esco", "onet", "lightcast", "csv"]
+    """Format of the files."""
+    file_name: str
+    """Name of the file or folder; empty for imports that were not recorded with it."""
+    dry_run: bool
+    """True if the import only counted the changes."""
+    status: Literal["running", "done", "failed"]
+    """State of the import."""
+    started_by: str
+    """Email address of the operator, or account of the command line."""
+    started_at: str
+    """Start of the import."""
+    ended_at: Optional[str]
+    """Null while the import is running."""
+    added: Optional[int]
+    """Number of added skills. Null until the import is done."""
+    changed: Optional[int]
+    """Number of changed skills. Null until the import is done."""
+    merged: Optional[int]
+    """Number of rows merged into existing skills. Null until the import is done."""
+    undone_at: Optional[str]
+    """Time of the undo, or null."""
+    undone_by: Optional[str]
+    """Operator that undid the import, or null."""
+    can_undo: bool
+    """True for the import that can be undone next."""
+
+
+class TaxonomyImportPage(TypedDict):
+    data: List[TaxonomyImport]
+    """The result of the request."""
+    page: int
+    """Number of the page, from 1."""
+    limit: int
+    """Maximum number of items on the page."""
+    count: int
+    """Total number of items on all pages."""
 
 
 class TestClock(TypedDict):

@@ -16,6 +16,7 @@ import java.util.List;
  * @param isRenamed True if an operator chose the name. Imports do not change it then.
  * @param subSkill The sub-skill that the skill belongs to.
  * @param masterSkill The master skill that the sub-skill belongs to.
+ * @param withdrawn True if the import that had added the skill was undone. The skill is found by its ID only.
  * @param verifiable True if this deployment can measure the skill.
  * @param verifiableReason Reason for the value of {@code verifiable}.
  * @param verification False if an operator switched off the verification with the built-in questions and the
@@ -42,6 +43,7 @@ public record EditableSkill(
         @JsonName("is_renamed") boolean isRenamed,
         @JsonName("sub_skill") SubSkillName subSkill,
         @JsonName("master_skill") MasterSkillName masterSkill,
+        boolean withdrawn,
         boolean verifiable,
         @JsonName("verifiable_reason") EditableSkillVerifiableReason verifiableReason,
         boolean verification,

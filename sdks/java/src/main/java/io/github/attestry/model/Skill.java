@@ -18,6 +18,8 @@ import java.util.List;
  *     bank and the AI writer off for a skill.
  * @param mergedSkillIds IDs of skills that were merged into this one. They stay valid and mean this skill.
  *     Absent if there are none.
+ * @param withdrawn True if the operator undid the import that had added the skill. Searches and lists do not
+ *     return it, but its ID stays valid. Absent for other skills.
  */
 public record Skill(
         @JsonName("skill_id") String skillId,
@@ -27,5 +29,6 @@ public record Skill(
         @JsonName("sub_skill") SubSkillName subSkill,
         @JsonName("master_skill") MasterSkillName masterSkill,
         boolean verifiable,
-        @JsonName("merged_skill_ids") List<String> mergedSkillIds) {
+        @JsonName("merged_skill_ids") List<String> mergedSkillIds,
+        Boolean withdrawn) {
 }

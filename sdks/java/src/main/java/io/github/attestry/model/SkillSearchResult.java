@@ -18,6 +18,8 @@ import java.util.List;
  *     bank and the AI writer off for a skill.
  * @param mergedSkillIds IDs of skills that were merged into this one. They stay valid and mean this skill.
  *     Absent if there are none.
+ * @param withdrawn True if the operator undid the import that had added the skill. Searches and lists do not
+ *     return it, but its ID stays valid. Absent for other skills.
  * @param score Quality of the match, from 0 to 1.
  */
 public record SkillSearchResult(
@@ -29,5 +31,6 @@ public record SkillSearchResult(
         @JsonName("master_skill") MasterSkillName masterSkill,
         boolean verifiable,
         @JsonName("merged_skill_ids") List<String> mergedSkillIds,
+        Boolean withdrawn,
         double score) {
 }

@@ -8,6 +8,7 @@ import io.github.attestry.internal.Operation;
 import io.github.attestry.internal.Operation.Authentication;
 import io.github.attestry.model.CatalogueBrowseSkillsParams;
 import io.github.attestry.model.CatalogueGetSkillMergeEffectsParams;
+import io.github.attestry.model.CatalogueListImportsParams;
 import io.github.attestry.model.CatalogueListLimitedAddressesParams;
 import io.github.attestry.model.CatalogueListMasterSkillsParams;
 import io.github.attestry.model.CatalogueListSelectedSkillsParams;
@@ -17,6 +18,7 @@ import io.github.attestry.model.CatalogueListTopSkillsParams;
 import io.github.attestry.model.CatalogueSearchSkillsParams;
 import io.github.attestry.model.CatalogueTotals;
 import io.github.attestry.model.EditableSkill;
+import io.github.attestry.model.ImportUndoEffects;
 import io.github.attestry.model.ListedSkill;
 import io.github.attestry.model.ListedSkillPage;
 import io.github.attestry.model.MasterSkill;
@@ -35,6 +37,8 @@ import io.github.attestry.model.SkillMerge;
 import io.github.attestry.model.SkillMergeEffects;
 import io.github.attestry.model.SubSkill;
 import io.github.attestry.model.SubSkillPage;
+import io.github.attestry.model.TaxonomyImport;
+import io.github.attestry.model.TaxonomyImportPage;
 import io.github.attestry.model.TopSkill;
 import io.github.attestry.model.TopSkillPage;
 
@@ -599,5 +603,91 @@ public final class CatalogueResource {
     /** Undo the merge of a skill. */
     public EditableSkill undoSkillMerge(String skillId) {
         return undoSkillMerge(skillId, RequestOptions.NONE);
+    }
+
+    /**
+     * List imports of taxonomies.
+     *
+     * <p>Returns the imports of the console and the command line, newest first.
+     *
+     * @throws io.github.attestry.ApiException for an error response
+     */
+    public TaxonomyImportPage listImports(CatalogueListImportsParams params, RequestOptions options) {
+        var operation = new Operation("GET", "/api/admin/imports", Authentication.ADMIN);
+        if (params != null) {
+            operation.query("page", params.page());
+            operation.query("limit", params.limit());
+        }
+        return caller.send(operation, options, TaxonomyImportPage.class);
+    }
+
+    /** List imports of taxonomies. */
+    public TaxonomyImportPage listImports(CatalogueListImportsParams params) {
+        return listImports(params, RequestOptions.NONE);
+    }
+
+    /** List imports of taxonomies. */
+    public TaxonomyImportPage listImports() {
+        return listImports(null, RequestOptions.NONE);
+    }
+
+    /** Iterates over all items of {@code listImports} and fetches pages as needed. */
+    public PagedList<TaxonomyImport> allImports(CatalogueListImportsParams params, RequestOptions options) {
+        return new PagedList<>(cursor -> {
+            var pageParams = params == null ? CatalogueListImportsParams.builder() : params.toBuilder();
+            if (cursor != null) pageParams.page(Long.parseLong(cursor));
+            var page = listImports(pageParams.build(), options);
+            var hasMore = !page.data().isEmpty() && page.page() * page.limit() < page.count();
+            return new PagedList.Page<>(page.data(), hasMore ? Long.toString(page.page() + 1) : null);
+        });
+    }
+
+    /** Iterates over all items of {@code listImports}. */
+    public PagedList<TaxonomyImport> allImports(CatalogueListImportsParams params) {
+        return allImports(params, RequestOptions.NONE);
+    }
+
+    /** Iterates over all items of {@code listImports}. */
+    public PagedList<TaxonomyImport> allImports() {
+        return allImports(null, RequestOptions.NONE);
+    }
+
+    /**
+     * Get the effects of undoing an import.
+     *
+     * <p>Returns the effects of undoing the import, without undoing it. Fails with 409 if it cannot be undone.
+     *
+     * @throws io.github.attestry.ApiException for an error response
+     */
+    public ImportUndoEffects getImportUndoEffects(String importId, RequestOptions options) {
+        var operation = new Operation("GET", "/api/admin/imports/{import_id}/undo", Authentication.ADMIN)
+                .path("import_id", importId);
+        return caller.sendForData(operation, options, ImportUndoEffects.class);
+    }
+
+    /** Get the effects of undoing an import. */
+    public ImportUndoEffects getImportUndoEffects(String importId) {
+        return getImportUndoEffects(importId, RequestOptions.NONE);
+    }
+
+    /**
+     * Undo an import.
+     *
+     * <p>Restores the values that the import changed, and withdraws the skills that it added: searches and
+     * lists no longer return them, and their IDs stay valid. Changes that operators made since are kept. Only
+     * the latest import that has not been undone can be undone; otherwise, and if a restored name belongs to
+     * another skill now, the request fails with 409 and changes nothing. Returns the effects.
+     *
+     * @throws io.github.attestry.ApiException for an error response
+     */
+    public ImportUndoEffects undoImport(String importId, RequestOptions options) {
+        var operation = new Operation("POST", "/api/admin/imports/{import_id}/undo", Authentication.ADMIN)
+                .path("import_id", importId);
+        return caller.sendForData(operation, options, ImportUndoEffects.class);
+    }
+
+    /** Undo an import. */
+    public ImportUndoEffects undoImport(String importId) {
+        return undoImport(importId, RequestOptions.NONE);
     }
 }
