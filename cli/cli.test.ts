@@ -9,6 +9,7 @@ import { AttestryClient } from '../sdk/index.ts'
 import { createDeployment } from '../test/support/server.ts'
 import { until } from '../test/support/until.ts'
 import { commands } from './commands.ts'
+import { operatorCommandNames, partnerCommands, withCompletion } from './partner-commands.ts'
 
 test('organisations and keys can be created, used for signed calls, rotated and revoked', async (t) => {
   const { serve, json, cli, env, dataDir } = await createDeployment(t)
@@ -133,7 +134,10 @@ test('invalid arguments produce an error message without a stack trace', async (
     [['org', 'create', '--name', '   '], /1 to 200 characters/],
     [['key', 'create', '--org', 'ORG_X', '--mode', 'test'], /Organisation ORG_X not found/],
     [['key', 'list', '--org', 'ORG_X'], /Organisation ORG_X not found\.\n.*`npx attestry org list`/],
-    [['key', 'list'], /required option '--org <org>' not specified\n.*`npx attestry org list`/],
+    [
+      ['key', 'list'],
+      /^attestry: required option '--org <org>' not specified\n.*`npx attestry key list --help`.*\n.*`npx attestry org list`/m,
+    ],
     [['key', 'create', '--org', org.org_id, '--mode', 'prod'], /Expected test or live/],
     [
       ['key', 'create', '--org', org.org_id, '--mode', 'test', '--scopes', 'skills:write'],
@@ -143,7 +147,16 @@ test('invalid arguments produce an error message without a stack trace', async (
     [['key', 'create', '--org', org.org_id, '--mode', 'test', '--expires', '2001-01-01T00:00:00Z'], /in the future/],
     [['key', 'revoke', 'VFN_LIVE_NOPE'], /Key VFN_LIVE_NOPE not found/],
     [['key', 'limits', 'VFN_LIVE_NOPE'], /Partner key VFN_LIVE_NOPE not found/],
-    [['kee'], /unknown command 'kee'/],
+    [['kee'], /^attestry: unknown command 'kee'\nRun `npx attestry --help` to list the commands/m],
+    [['request'], /^attestry: missing required argument 'method'\nRun `npx attestry request --help` to list its arg/m],
+    [
+      ['request', 'GET', '/shifts', '--idempotency-key'],
+      /^attestry: option '--idempotency-key <key>' argument missing\nRun `npx attestry request --help`/m,
+    ],
+    [
+      ['clocks', 'advanse'],
+      /^attestry: unknown command 'advanse'[\s\S]*Run `npx attestry clocks --help` to list its commands/m,
+    ],
     [['request', 'GET', 'shifts'], /no API key found|must start with/],
     [['request', 'FETCH', '/shifts'], /Expected GET, POST/],
     [['request', 'POST', '/mandates', '--data', '{bad'], /Expected JSON/],
@@ -167,6 +180,13 @@ test('the help lists the commands, and the help of a command lists its options',
   for (const word of ['serve', 'migrate', 'org', 'key', 'service', 'request', 'doctor', 'DATA_DIR'])
     assert.ok(stdout.includes(word), word)
   assert.match((await cli('key', 'create', '--help')).stdout, /skills:read/)
+  assert.match((await cli('help', 'key', 'create')).stdout, /^Usage: attestry key create .*skills:read/s)
+})
+
+test('the package of the commands for partners knows the names of the other commands', () => {
+  const partnerNames = Object.keys(withCompletion(partnerCommands))
+  const otherNames = Object.keys(commands).filter((name) => !partnerNames.includes(name))
+  assert.deepEqual(operatorCommandNames, otherNames)
 })
 
 test('the help of every command ends with an example', async () => {
@@ -254,6 +274,12 @@ test('the profile file must be readable and private', async (t) => {
   await cli('request', 'GET', '/shifts', '--save').then(({ stderr }) => assert.match(stderr, /no API key found/))
   await writeFile(join(dataDir, 'demo-keys.json'), '{')
   assert.match((await cli('request', 'GET', '/shifts')).stderr, /the demo keys in \S+ cannot be read: .*JSON/)
+  await writeFile(join(dataDir, 'demo-keys.json'), JSON.stringify({ key_id: 'VFN_TEST_X', secret: 'VFN_SK_X' }))
+  env.ATTESTRY_URL = 'https://verify.example.com'
+  assert.match(
+    (await cli('request', 'GET', '/shifts')).stderr,
+    /ATTESTRY_URL is set without a key: set ATTESTRY_KEY_ID/,
+  )
   Object.assign(env, { ATTESTRY_KEY_ID: 'VFN_TEST_X', ATTESTRY_SECRET: 'VFN_SK_X', ATTESTRY_URL: 'http://127.0.0.1:9' })
   await cli('request', 'GET', '/shifts', '--save')
   assert.equal((await stat(env.ATTESTRY_PROFILE)).mode & 0o777, 0o600)

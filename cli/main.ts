@@ -37,7 +37,7 @@ Examples:
   $ npx attestry key create --org ORG_… --mode test
   $ npx attestry request GET /shifts`,
   )
-await runProgram(program, commands, reportError)
+await runProgram(program, commands, { reportError })
 
 function describeError(error: Error & { code?: string }): string {
   const connectionLost =

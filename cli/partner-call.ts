@@ -1,5 +1,6 @@
 import { AttestryClient, type RequestOptions } from '../sdk/index.ts'
 import { describeConnectionError } from './connection-error.ts'
+import { explainUnauthorized } from './key-check.ts'
 import { messageWithDetails } from './print.ts'
 import { describeProfile, readProfile } from './profile.ts'
 import { MAX_WAIT_SECONDS, retryAfterSeconds, retryWhileLimited } from './rate-limit-retry.ts'
@@ -45,7 +46,7 @@ export async function openPartnerApi({ profile: name, wait }: PartnerOptions): P
     const message = text ? messageWithDetails(text, details) : `The server returned status ${response.status}`
     if (response.status >= 500 || response.status === 429)
       throw new ServerUnavailableError(message, retryAfterSeconds(response))
-    throw new Error(message)
+    throw new Error((await explainUnauthorized(profile, method, path, options, response)) ?? message)
   }
 }
 

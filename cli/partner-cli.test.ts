@@ -38,7 +38,17 @@ test('profiles are saved, listed, used and removed; each call names the server a
     [wrongSecret.code, wrongSecret.errors],
     [1, 'attestry: the secret must start with VFN_SK_; nothing was saved\n'],
   )
-  await cli.run(['profile', 'save', 'other', '--url', 'http://127.0.0.1:9', '--key-id', keyId], secret)
+  const noSecret = await cli.run(['profile', 'save', 'other', '--url', url, '--key-id', keyId])
+  assert.deepEqual([noSecret.code, noSecret.errors.split(';')[0]], [1, 'attestry: standard input is empty'])
+  const unchecked = await cli.run(
+    ['profile', 'save', 'other', '--url', 'http://127.0.0.1:9', '--key-id', keyId],
+    secret,
+  )
+  assert.equal(unchecked.code, 0)
+  assert.match(
+    unchecked.errors,
+    /^Warning: the key could not be checked\. Connecting to http:\/\/127\.0\.0\.1:9 failed/,
+  )
   const { output } = await cli.run(['profile', 'list', '--json'])
   assert.deepEqual(JSON.parse(output), [
     { name: 'acme', url: url, key_id: keyId },
@@ -59,9 +69,60 @@ test('the key comes from the environment or .env, and the server is never guesse
     (await cli.run(['request', 'GET', '/shifts'])).errors,
     /^attestry: the file \.env has a key but no server: set ATTESTRY_URL/m,
   )
+  writeFileSync(envFile, `OTHER: program\nATTESTRY_URL=${url}\nATTESTRY_KEY_ID ${keyId}\nATTESTRY_SECRET="${secret}"\n`)
+  const malformed = await cli.run(['request', 'GET', '/shifts'])
+  assert.equal(malformed.errors, 'attestry: the file .env, line 3 is not valid: expected NAME=value\n')
+  writeFileSync(envFile, `ATTESTRY_URL=${url}\nATTESTRY_SECRET="${secret}"\n`)
+  assert.match(
+    (await cli.run(['request', 'GET', '/shifts'])).errors,
+    /^attestry: ATTESTRY_KEY_ID is missing in the file/,
+  )
   writeFileSync(envFile, `ATTESTRY_URL=${url}\nATTESTRY_KEY_ID=${keyId}\nATTESTRY_SECRET="${secret}"\n`)
   const response = await cli.run(['request', 'GET', '/shifts'])
   assert.deepEqual([response.code, response.errors.includes('of the file .env')], [0, true], response.errors)
+})
+
+test('a secret that does not belong to the key is named as the cause', async (t) => {
+  const { url, keyId, secret, cli } = await setUp()
+  const wrongSecret = `${secret.slice(0, -1)}${secret.endsWith('A') ? 'B' : 'A'}`
+  const cause = `so the secret does not belong to the key ${keyId}.`
+  const saved = await cli.run(['profile', 'save', 'wrong', '--url', url, '--key-id', keyId], wrongSecret)
+  assert.equal(saved.code, 1)
+  assert.match(saved.errors, /^attestry: the server rejects this key; nothing was saved\./)
+  assert.ok(saved.errors.includes(cause), saved.errors)
+  const unknownKey = ['profile', 'save', 'wrong', '--url', url, '--key-id', 'VFN_TEST_AAAAAAAAAAAAAAAAAAAAAAAA']
+  assert.match((await cli.run(unknownKey, secret)).errors, /headers\.x-api-key: is not a TEST key of this server/)
+
+  Object.assign(cli.env, { ATTESTRY_URL: url, ATTESTRY_KEY_ID: keyId, ATTESTRY_SECRET: wrongSecret })
+  t.after(() => {
+    for (const name of ['ATTESTRY_URL', 'ATTESTRY_KEY_ID', 'ATTESTRY_SECRET']) delete cli.env[name]
+  })
+  const requests = [
+    ['request', 'GET', '/skills/search?q=a+b%20c'],
+    ['request', 'POST', '/workflows', '--data', '{"name":"é"}', '--idempotency-key', 'one', '--on-behalf-of', 'asha'],
+    ['clocks', 'list'],
+    ['mcp'],
+  ]
+  for (const args of requests) {
+    const { code, errors } = await cli.run(args)
+    assert.deepEqual([code, errors.includes(cause)], [1, true], `${args.join(' ')}: ${errors}`)
+    assert.ok(!errors.includes(wrongSecret))
+  }
+  await until(async () => {
+    cli.env.ATTESTRY_SECRET = secret
+    const { output } = await cli.run(['logs', 'list', '--failed', '--limit', '5'])
+    return /^ {4}headers\.x-signature: The server expected[^\n]*\n {6}VFN1\n {6}\d+\n {6}(GET|POST)\n/m.test(output)
+  })
+})
+
+test('a command that is not in the package is named as one for operators', async () => {
+  const { cli } = await setUp()
+  const { code, errors } = await cli.run(['org', 'list'])
+  assert.equal(code, 1)
+  assert.equal(
+    errors,
+    "attestry: unknown command 'org'\nThis package has the commands for partners. Operators run `npx attestry org` in the checkout of the server.\n",
+  )
 })
 
 test('fixtures run a TEST campaign to its results, logs show its calls, and a failed step says why', async () => {
@@ -99,6 +160,18 @@ test('listen forwards only new events unless --from is given, and signs every ru
     return JSON.parse(output).mandate.mandate_id as string
   }
   const listen = (...args: string[]) => cli.start('listen', '--forward-to', receiver.url, '--profile', 'acme', ...args)
+  const wrongType = await cli.run([
+    'listen',
+    '--forward-to',
+    receiver.url,
+    '--profile',
+    'acme',
+    '--types',
+    'result.complet',
+  ])
+  assert.equal(wrongType.code, 1)
+  assert.match(wrongType.errors, /^attestry: .*result\.complet/m)
+  assert.doesNotMatch(wrongType.errors, /Forwarding/)
   const oldMandateId = await createReadyMandate('old')
   await setTimeout(1100) // the start of `listen` is known to the second
   const first = listen()

@@ -17,6 +17,38 @@ export const partnerCommands: Record<string, CommandLoader> = {
   mcp: async () => (await import('./commands/mcp.ts')).mcpCommand(),
 }
 
+/** The other commands, which need the server; the package @attestry/cli does not have them. */
+export const operatorCommandNames = [
+  'init',
+  'serve',
+  'migrate',
+  'upgrade',
+  'org',
+  'key',
+  'member',
+  'operator',
+  'identity-provider',
+  'second-factor',
+  'credits',
+  'spending',
+  'channels',
+  'ats',
+  'service',
+  'skills',
+  'items',
+  'playground',
+  'endorsements',
+  'credential',
+  'mail',
+  'privacy',
+  'backup',
+  'restore',
+  'dead-letters',
+  'audit',
+  'master-key',
+  'doctor',
+]
+
 /** Returns the commands with one that prints completion scripts for all of them. */
 export function withCompletion(commands: Record<string, CommandLoader>): Record<string, CommandLoader> {
   const all: Record<string, CommandLoader> = {

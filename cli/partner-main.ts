@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { partnerCommands, withCompletion } from './partner-commands.ts'
+import { operatorCommandNames, partnerCommands, withCompletion } from './partner-commands.ts'
 import { createProgram, exitCodeOf, runProgram } from './program.ts'
 
 // The program of the package @attestry/cli: the commands for partners, without the server.
@@ -14,8 +14,14 @@ Examples:
   $ attestry request GET /shifts --profile acme-test
   $ attestry listen --forward-to http://localhost:3000/webhooks --profile acme-test`,
 )
-await runProgram(program, withCompletion(partnerCommands), (error) => {
-  const exitCode = exitCodeOf(error)
-  if (exitCode === undefined) console.error(`attestry: ${error instanceof Error ? error.message : String(error)}`)
-  return exitCode ?? 1
+await runProgram(program, withCompletion(partnerCommands), {
+  reportError: (error) => {
+    const exitCode = exitCodeOf(error)
+    if (exitCode === undefined) console.error(`attestry: ${error instanceof Error ? error.message : String(error)}`)
+    return exitCode ?? 1
+  },
+  unknownCommandHint: (name) =>
+    operatorCommandNames.includes(name)
+      ? `This package has the commands for partners. Operators run \`npx attestry ${name}\` in the checkout of the server.`
+      : undefined,
 })

@@ -101,7 +101,10 @@ async function keyFromVariables(
 ): Promise<FoundProfile | undefined> {
   const { ATTESTRY_URL, ATTESTRY_KEY_ID: keyId, ATTESTRY_SECRET: secret } = variables
   if (!keyId && !secret) return undefined
-  if (!keyId || !secret) throw new Error(`set both ATTESTRY_KEY_ID and ATTESTRY_SECRET, or neither, in ${source}`)
+  if (!keyId || !secret) {
+    const [missing, present] = keyId ? ['ATTESTRY_SECRET', 'ATTESTRY_KEY_ID'] : ['ATTESTRY_KEY_ID', 'ATTESTRY_SECRET']
+    throw new Error(`${missing} is missing in ${source}, which has ${present}: set both, or neither`)
+  }
   const baseUrl = ATTESTRY_URL || (await readServerAddress(dataDir))
   if (!baseUrl)
     throw new Error(
@@ -113,6 +116,11 @@ async function keyFromVariables(
 /** Returns the variables of `.env` in the current folder that concern signed calls. ATTESTRY_URL of the environment comes first. */
 async function readEnvFile(env: Environment): Promise<Environment> {
   const text = await readFile('.env', 'utf8').catch(() => '')
+  // The file can belong to another program, so that only lines for this one are checked.
+  const invalidLine = text
+    .split('\n')
+    .findIndex((line) => /^[^#]*(ATTESTRY_|VFN_)/.test(line) && !/^\s*(export\s+)?[A-Za-z_]\w*\s*=/.test(line))
+  if (invalidLine >= 0) throw new Error(`the file .env, line ${invalidLine + 1} is not valid: expected NAME=value`)
   const { ATTESTRY_URL, ATTESTRY_KEY_ID, ATTESTRY_SECRET } = parseEnv(text) as Environment
   return { ATTESTRY_URL: env.ATTESTRY_URL || ATTESTRY_URL, ATTESTRY_KEY_ID, ATTESTRY_SECRET }
 }
@@ -127,12 +135,21 @@ async function defaultProfile(env: Environment): Promise<FoundProfile | undefine
 async function demoKey(env: Environment, dataDir: string): Promise<FoundProfile | undefined> {
   const demo = await readDemoKeys(dataDir)
   if (!demo) return undefined
-  const baseUrl = env.ATTESTRY_URL || (await readServerAddress(dataDir))
+  const localUrl = await readServerAddress(dataDir)
+  const baseUrl = env.ATTESTRY_URL || localUrl
+  if (baseUrl && baseUrl !== localUrl && !isLoopback(baseUrl))
+    throw new Error(
+      `ATTESTRY_URL is set without a key: set ATTESTRY_KEY_ID and ATTESTRY_SECRET too. To use the demo key in ${dataDir}, which belongs to the server on this machine, unset ATTESTRY_URL`,
+    )
   if (!baseUrl)
     throw new Error(
       `no server has been started with the data in ${dataDir}: start it with "npm start", or set ATTESTRY_URL`,
     )
   return { baseUrl, keyId: demo.key_id, secret: demo.secret, source: `the demo keys in ${dataDir}` }
+}
+
+function isLoopback(url: string): boolean {
+  return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(URL.parse(url)?.hostname ?? '')
 }
 
 function profilePath(env: Environment, name?: string): string {

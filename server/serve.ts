@@ -1,4 +1,4 @@
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ensureDemoKeys } from './access/demo.ts'
 import { writeServerAddress } from './access/demo-files.ts'
@@ -22,6 +22,10 @@ const STOP_TIMEOUT_MS = 20_000
 /** Signals that follow the first one within this time are duplicates: a supervisor may signal the launcher, which forwards it, and the server. */
 const DUPLICATE_SIGNAL_MS = 1000
 
+const PORT_CHECK_INTERVAL_MS = 250
+const MAX_PORT_WAIT_MS = 3000
+const PORT_CHECK_TIMEOUT_MS = 1000
+
 /** Runs the server until the process receives SIGTERM or SIGINT. */
 export async function serve(config: Config): Promise<void> {
   const progress = (text: string) => {
@@ -30,6 +34,7 @@ export async function serve(config: Config): Promise<void> {
   }
   const options: ContextOptions = { jobs, progress }
   if (config.roles.includes('worker')) options.work = registerWork
+  await requireFreePort({ ...config, variable: 'PORT' })
   const pagesBuilt = buildPages()
   pagesBuilt.catch(() => {}) // reported below, where the build is awaited
   const { context, close: closeContext } = await openContext(config, options)
@@ -116,6 +121,32 @@ export async function serve(config: Config): Promise<void> {
   process.exit(0)
 }
 
+/**
+ * Throws if another process listens on the port, before the database is prepared, which takes seconds. Connects instead of listening: a
+ * check must not take the port from a process that starts at the same time. Waits a moment for a process that is being stopped.
+ */
+async function requireFreePort(target: ListenTarget): Promise<void> {
+  if (target.port === 0) return
+  for (let waitedMs = 0; await isListening(target); waitedMs += PORT_CHECK_INTERVAL_MS) {
+    if (waitedMs >= MAX_PORT_WAIT_MS) throw portInUseError(target)
+    await sleep(PORT_CHECK_INTERVAL_MS)
+  }
+}
+
+function isListening({ host, port }: ListenTarget): Promise<boolean> {
+  const { hostname } = new URL(localUrl(host, port))
+  return new Promise((resolve) => {
+    const socket = connect({ host: hostname.replace(/^\[|\]$/g, ''), port, timeout: PORT_CHECK_TIMEOUT_MS })
+    const finish = (isOpen: boolean) => {
+      socket.destroy()
+      resolve(isOpen)
+    }
+    socket.once('connect', () => finish(true))
+    socket.once('timeout', () => finish(false))
+    socket.once('error', () => finish(false))
+  })
+}
+
 interface ListenTarget {
   host: string
   port: number
@@ -123,11 +154,14 @@ interface ListenTarget {
   variable: string
 }
 
+function portInUseError({ host, port, variable }: ListenTarget): Error {
+  return new Error(
+    `${variable}=${port}: another process already listens on ${host}:${port}; set a different ${variable}`,
+  )
+}
+
 function listenError(error: NodeJS.ErrnoException, { host, port, variable }: ListenTarget): Error {
-  if (error.code === 'EADDRINUSE')
-    return new Error(
-      `${variable}=${port}: another process already listens on ${host}:${port}; set a different ${variable}`,
-    )
+  if (error.code === 'EADDRINUSE') return portInUseError({ host, port, variable })
   if (error.code === 'EACCES')
     return new Error(`${variable}=${port}: not permitted to listen on this port; set a ${variable} of 1024 or higher`)
   if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')

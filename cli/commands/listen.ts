@@ -53,6 +53,7 @@ until you run the command again. Uses the same credentials as "attestry request"
     .action(async (_options: object, command: Command) => {
       const options = command.optsWithGlobals<Options>()
       const call = await openPartnerApi({ profile: options.profile, wait: false }) // the loop below retries without a time limit
+      await requireValidFilters(call, options)
       // With --ack, the acknowledgements are the position. Without it, only the time distinguishes new events.
       const start = options.from ?? (options.ack ? 'beginning' : await serverTime(options.profile))
       const secret = options.secret ?? (await listenSecret())
@@ -64,6 +65,19 @@ until you run the command again. Uses the same credentials as "attestry request"
         if (!stopController.signal.aborted) throw error
       })
     })
+}
+
+/** Throws if the server rejects the key, the event types or the consumer. A server that is not available is retried later. */
+async function requireValidFilters(call: PartnerCall, { types, consumer }: Options): Promise<void> {
+  const query = new URLSearchParams({
+    limit: '1',
+    acknowledged: 'all',
+    ...(types ? { types } : {}),
+    ...(consumer ? { consumer } : {}),
+  })
+  await call('GET', `/events?${query}`).catch((error) => {
+    if (!(error instanceof ServerUnavailableError)) throw error
+  })
 }
 
 /** Returns the signing secret of this computer, which is created by the first run. */

@@ -114,6 +114,6 @@ function formatRequest({ at, method, route, status, code, duration_ms, request_i
     code ?? '',
     styleText('dim', `${Math.round(duration_ms)} ms ${request_id}`),
   ]
-  const reasons = differed.map(({ path, message }) => `    ${path}: ${message}`)
+  const reasons = differed.map(({ path, message }) => `    ${path}: ${message.replaceAll('\n', '\n      ')}`)
   return [line.filter(Boolean).join('  '), ...reasons].join('\n')
 }

@@ -2,6 +2,7 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { Command } from 'commander'
 import { AttestryClient } from '../../sdk/index.ts'
 import { examples } from '../examples.ts'
+import { findKeyRejection } from '../key-check.ts'
 import { apiTools } from '../mcp/api-tools.ts'
 import { createMcpServer } from '../mcp/server.ts'
 import { readOpenApi } from '../openapi.ts'
@@ -30,6 +31,8 @@ them, send test events or replay events are not offered.`,
       const isLive = isLiveKey(profile)
       if (isLive && !options.live) throw new Error('this is a LIVE key; use a TEST key, or add --live')
       const tools = apiTools(await readOpenApi(profile.baseUrl))
+      const rejection = await findKeyRejection(profile)
+      if (rejection !== undefined) throw new Error(`the server rejects the ${describeProfile(profile)}. ${rejection}`)
       console.error(`Serving ${tools.length + 1} tools with the ${describeProfile(profile)}.`)
       const client = new AttestryClient(profile)
       serveStdio(() => createMcpServer({ client, tools, isLive, baseUrl: profile.baseUrl }))

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import { Command, InvalidArgumentError } from 'commander'
 import { examples } from '../examples.ts'
+import { findKeyRejection } from '../key-check.ts'
 import { print, table } from '../print.ts'
 import { describeProfile, isProfileName, listProfiles, readProfile, removeProfile, saveProfile } from '../profile.ts'
 
@@ -25,8 +26,18 @@ export function profileCommand(): Command {
     )
     .action(async (name: string, { url, keyId }: { url: string; keyId: string }, command: Command) => {
       const secret = await readSecret()
+      if (secret === '')
+        throw new Error(
+          'standard input is empty; pass the secret on standard input, as in "< secret.txt", or run the command in a terminal, which asks for it; nothing was saved',
+        )
       if (!/^VFN_SK_\S+$/.test(secret)) throw new Error('the secret must start with VFN_SK_; nothing was saved')
-      const path = await saveProfile(process.env, { baseUrl: url, keyId, secret }, name)
+      const profile = { baseUrl: url, keyId, secret }
+      const rejection = await findKeyRejection(profile).catch((error: Error) => {
+        console.error(`Warning: the key could not be checked. ${error.message}`)
+        return undefined
+      })
+      if (rejection !== undefined) throw new Error(`the server rejects this key; nothing was saved. ${rejection}`)
+      const path = await saveProfile(process.env, profile, name)
       print(command, { name, path }, () => `Saved the profile ${name} in ${path}.`)
     })
 

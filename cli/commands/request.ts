@@ -3,6 +3,7 @@ import { AttestryClient } from '../../sdk/index.ts'
 import { describeConnectionError } from '../connection-error.ts'
 import { DATA_SOURCES, readJsonData } from '../data-option.ts'
 import { programName } from '../examples.ts'
+import { explainUnauthorized } from '../key-check.ts'
 import { describeProfile, readProfile, saveProfile } from '../profile.ts'
 import { MAX_WAIT_SECONDS, NO_WAIT_OPTION, retryWhileLimited } from '../rate-limit-retry.ts'
 
@@ -17,10 +18,13 @@ interface Options {
   wait: boolean
 }
 
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD']
+const METHOD_LIST = `${METHODS.slice(0, -1).join(', ')} or ${METHODS.at(-1)}`
+
 export function requestCommand(): Command {
   return new Command('request')
     .description('Send a signed request to the partner API and print the response')
-    .argument('<method>', 'GET, POST, PUT or DELETE', parseMethod)
+    .argument('<method>', METHOD_LIST, parseMethod)
     .argument('<path>', 'path below /api/v1/partner, such as /skills/search?q=welding')
     .option('-d, --data <json>', `request body; ${DATA_SOURCES}`, readJsonData)
     .option('--on-behalf-of <recruiter>', 'recruiter on whose behalf the request is sent')
@@ -38,6 +42,8 @@ The key is read from the first of these that exists:
   3. the same variables in the file .env of the current folder
   4. the default profile: ATTESTRY_PROFILE, or ~/.config/attestry/profile.json (must be readable only by you)
   5. the demo keys that the server stored in DATA_DIR when it first started
+With 3 and 4, ATTESTRY_URL of the environment replaces the address of the server. The demo keys belong to the server of this machine:
+with them, ATTESTRY_URL can only be another of its local addresses.
 
 Examples:
   $ ${programName} request GET /shifts
@@ -56,12 +62,8 @@ The exit code is 0 for a 2xx response and 1 otherwise.`,
       if (options.save) console.error(`Saved the key in ${await saveProfile(process.env, profile)}.`)
       if (!path.startsWith('/')) throw new Error(`the path must start with /, such as /shifts; got ${path}`)
       const client = new AttestryClient(profile)
-      const call = () =>
-        client.request(method, path, {
-          body: options.data,
-          onBehalfOf: options.onBehalfOf,
-          idempotencyKey: options.idempotencyKey,
-        })
+      const { data: body, onBehalfOf, idempotencyKey } = options
+      const call = () => client.request(method, path, { body, onBehalfOf, idempotencyKey })
       const response = await retryWhileLimited(call, { maxWaitSeconds: options.wait ? MAX_WAIT_SECONDS : 0 }).catch(
         (error) => {
           throw new Error(describeConnectionError(profile.baseUrl, error))
@@ -76,6 +78,14 @@ The exit code is 0 for a 2xx response and 1 otherwise.`,
       if (options.pick === undefined) console.log(formatValue(response.body))
       else if (succeeded) console.log(formatValue(pickValue(response.body, options.pick)))
       else console.error(formatValue(response.body)) // not on standard output, which may be assigned to a shell variable
+      const explanation = await explainUnauthorized(
+        profile,
+        method,
+        path,
+        { body, onBehalfOf, idempotencyKey },
+        response,
+      )
+      if (explanation !== undefined) console.error(`attestry: ${explanation}`)
       if (!succeeded) process.exitCode = 1
     })
 }
@@ -104,7 +114,6 @@ function pickValue(body: unknown, path: string): unknown {
 
 function parseMethod(text: string) {
   const upper = text.toUpperCase()
-  if (!['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'].includes(upper))
-    throw new InvalidArgumentError('Expected GET, POST, PUT, PATCH, DELETE or HEAD.')
+  if (!METHODS.includes(upper)) throw new InvalidArgumentError(`Expected ${METHOD_LIST}.`)
   return upper
 }

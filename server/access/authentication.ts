@@ -79,7 +79,7 @@ function identifyCaller(context: AuthenticationDeps, request: FastifyRequest): u
   )
   const clockDifferenceSeconds = clockDifference(timestamp, now)
   if (!key || !hasValidSignature || !isWithinClockWindow(clockDifferenceSeconds) || !isUsable(key, now)) {
-    return rejectUnauthorized(context, request, key, clockDifferenceSeconds, signedText)
+    return rejectUnauthorized(context, request, { key, hasValidSignature, clockDifferenceSeconds, signedText })
   }
   context.keyUses.record(keyId, now)
   request.caller = {
@@ -108,6 +108,13 @@ function headerValue(request: FastifyRequest, name: string): string {
 const GUIDE_PATH = '/docs/guides/sign-your-first-request'
 const UNAUTHORIZED_MESSAGE = 'The request could not be authenticated: check the key, the clock and the signature.'
 
+interface SignatureAttempt {
+  key: PartnerKey | undefined
+  hasValidSignature: boolean
+  clockDifferenceSeconds: number | undefined
+  signedText: string
+}
+
 /** Values that are sent as the key ID by mistake. Messages never contain the value: it is secret. */
 const WRONG_KINDS_OF_KEYS = [
   {
@@ -123,10 +130,9 @@ const WRONG_KINDS_OF_KEYS = [
 async function rejectUnauthorized(
   context: AuthenticationDeps,
   request: FastifyRequest,
-  key: PartnerKey | undefined,
-  clockDifferenceSeconds: number | undefined,
-  signedText: string,
+  attempt: SignatureAttempt,
 ): Promise<never> {
+  const { key } = attempt
   request.claimedKey = key
   await countFailedAuthentication(context, request.ip)
   // Reveals nothing about keys: the caller knows which headers were sent.
@@ -138,7 +144,7 @@ async function rejectUnauthorized(
   throw problem('UNAUTHORIZED', message, {
     details:
       key?.mode === 'test'
-        ? debugDetails(request, clockDifferenceSeconds, signedText)
+        ? debugDetails(request, attempt)
         : [...mistakes, ...(key ? [] : unknownTestKeyDetails(request))],
   })
 }
@@ -178,8 +184,7 @@ export async function countFailedAuthentication({ limits }: Pick<Context, 'limit
 /** Returns debugging details for TEST keys: the string to sign, never the signature. */
 function debugDetails(
   request: FastifyRequest,
-  clockDifferenceSeconds: number | undefined,
-  signedText: string,
+  { key, hasValidSignature, clockDifferenceSeconds, signedText }: SignatureAttempt,
 ): Detail[] {
   const formatHint = isWellFormedSignature(headerValue(request, 'x-signature'))
     ? ''
@@ -191,6 +196,9 @@ function debugDetails(
       path: 'headers.x-signature',
       message: `${formatHint}The server expected this string to sign${digestHint}:\n${decodeHeader(signedText)}`,
     },
+    ...(hasValidSignature && isWithinClockWindow(clockDifferenceSeconds)
+      ? [{ path: 'headers.x-api-key', message: `${key?.revoked ? 'was revoked' : 'has expired'}; use another key` }]
+      : []),
   ]
 }
 

@@ -149,6 +149,26 @@ test('a request without signature headers, or with a session key, is told which 
   assert.ok(!JSON.stringify(secretBody).includes(secret))
 })
 
+test('the owner of a revoked or expired TEST key learns the reason', async (t) => {
+  const { as, fixtures, context, clock, orgId } = await startSampleApp(t)
+  const revokedKey = await fixtures.createPartnerKey(orgId, { mode: 'test' })
+  const expiredKey = await fixtures.createPartnerKey(orgId, { mode: 'test', expiresAt: new Date(clock.now() + MINUTE) })
+  await context.db.transaction((tx) => revokeKey(tx, clock, revokedKey.keyId))
+  await context.keyring.refresh()
+  clock.advance(MINUTE)
+  for (const [key, message] of [
+    [revokedKey, 'was revoked; use another key'],
+    [expiredKey, 'has expired; use another key'],
+  ] as const) {
+    const keyDetails = async (secret: string) => {
+      const { body } = await as({ ...key, secret }).get('/samples')
+      return body.error.details.filter(({ path }: { path: string }) => path === 'headers.x-api-key')
+    }
+    assert.deepEqual(await keyDetails(key.secret), [{ path: 'headers.x-api-key', message }])
+    assert.deepEqual(await keyDetails('VFN_SK_WRONG'), [])
+  }
+})
+
 test('an unknown TEST key is reported; of LIVE keys, nothing is revealed', async (t) => {
   const { as, key } = await startSampleApp(t)
   const detailsFor = async (keyId: string) => {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { chmod, link, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { chmod, link, open, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createDataDir } from './data-dir.ts'
 
 /** Secrets that the first start creates in DATA_DIR if the environment does not set them. */
 export interface LocalSecrets {
@@ -9,7 +10,7 @@ export interface LocalSecrets {
 }
 
 export async function loadLocalSecrets(dataDir: string): Promise<LocalSecrets> {
-  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  await createDataDir(dataDir)
   await chmod(dataDir, 0o700)
   const [adminKey, masterKey] = await Promise.all([
     readOrCreate(join(dataDir, 'admin-api-key'), () => `adm_${randomBytes(32).toString('base64url')}`),

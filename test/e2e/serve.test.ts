@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, stat, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -58,7 +58,26 @@ test('a port that is in use fails the start with one line, and no process is lef
     otherDeployment.serve({ env: { PORT: new URL(runningServer.url).port } }),
     /another process already listens on 127\.0\.0\.1:\d+/,
   )
-  await assert.rejects(readFile(join(otherDeployment.dataDir, 'postgres/data/postmaster.pid')))
+  await assert.rejects(
+    readdir(join(otherDeployment.dataDir, 'postgres')),
+    { code: 'ENOENT' },
+    'no database was created',
+  )
+})
+
+test('a data folder that cannot be created fails the start and the commands with one line', async (t) => {
+  const { serve, cli, dataDir, env } = await createDeployment(t, { embedded: true })
+  const file = join(dataDir, 'file')
+  await writeFile(file, '')
+  for (const [path, reason] of [
+    [file, 'it is a file'],
+    [join(file, 'data'), 'a part of the path is a file'],
+  ] as const) {
+    const line = `attestry: DATA_DIR=${path} cannot be used: ${reason}; set DATA_DIR to a folder`
+    await assert.rejects(serve({ env: { DATA_DIR: path } }), (error: Error) => error.message.includes(line))
+    env.DATA_DIR = path
+    assert.ok((await cli('migrate')).stderr.includes(line))
+  }
 })
 
 test('a second server on the same DATA_DIR fails, while CLI commands work during the run of the first', async (t) => {
