@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Queries } from '../../platform/database/database.ts'
 
 /** How many records of each kind refer to withdrawn skills, in all organisations. */
-export interface RecordCounts {
+interface RecordCounts {
   /** Mandates that are not archived. */
   mandates: number
   /** Verification sessions. */

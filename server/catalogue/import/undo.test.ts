@@ -119,7 +119,7 @@ test('after an undo, the catalogue responds as before the import', async () => {
     [2, 0, 2, 2],
   )
   assert.deepEqual(
-    effects.first_renamed.map(({ name, restored_name }) => [name, restored_name]),
+    effects.first_renamed.map(({ name, restored_name }: any) => [name, restored_name]),
     [
       ['kite building', 'kite making'],
       ['mask making', 'lantern making'],
