@@ -269,9 +269,7 @@ async function isAnyRestricted(queries: Queries, personIds: RawBuilder<unknown>)
 function isAllowedInTest(entries: string[], address: string): boolean {
   const lowerCaseAddress = address.toLowerCase()
   return entries.some((entry) =>
-    entry.startsWith('@')
-      ? lowerCaseAddress.endsWith(entry)
-      : lowerCaseAddress === entry,
+    entry.startsWith('@') ? lowerCaseAddress.endsWith(entry) : lowerCaseAddress === entry,
   )
 }
 
