@@ -51,8 +51,8 @@ test('one command sets the version, dates the changelog, stores the API descript
   const { version, packages } = JSON.parse(read('package-lock.json'))
   assert.deepEqual([version, packages[''].version, packages.sdk.version], Array(3).fill(nextVersion))
   assert.ok(Object.keys(JSON.parse(read('openapi/released/partner.json')).paths).length > 10)
-  for (const file of ['openapi/partner.json', 'openapi/released/partner.json'])
-    assert.equal(JSON.parse(read(file)).info.version, JSON.parse(read('package.json')).version, file)
+  for (const api of ['partner', 'verification', 'catalogue'])
+    assert.equal(JSON.parse(read(`openapi/${api}.json`)).info.version, nextVersion, api)
   assert.equal(read('openapi/released/accepted-changes.json'), '[]\n')
 
   assert.match(tagRelease(nextVersion).stderr, /name a version that is higher than/)
