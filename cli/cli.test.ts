@@ -147,7 +147,7 @@ test('invalid arguments produce an error message without a stack trace', async (
     [['key', 'create', '--org', org.org_id, '--mode', 'test', '--expires', '2001-01-01T00:00:00Z'], /in the future/],
     [['key', 'revoke', 'VFN_LIVE_NOPE'], /Key VFN_LIVE_NOPE not found/],
     [['key', 'limits', 'VFN_LIVE_NOPE'], /Partner key VFN_LIVE_NOPE not found/],
-    [['kee'], /^attestry: unknown command 'kee'\nRun `npx attestry --help` to list the commands/m],
+    [['kee'], /^attestry: unknown command 'kee'\n.*\nRun `npx attestry --help` to list the commands/m],
     [['request'], /^attestry: missing required argument 'method'\nRun `npx attestry request --help` to list its arg/m],
     [
       ['request', 'GET', '/shifts', '--idempotency-key'],
