@@ -121,7 +121,7 @@ test('an import changes a merged skill without separating it again', async () =>
   await importSkills(app, [rows[0]!, { ...rows[1]!, name: 'Turning lamps', aliases: ['deepak'] }])
   const record = (await get(`/skills/${merged}`)).body.data
   assert.equal(record.skill_id, survivor)
-  assert.deepEqual(record.aliases, ['Turning lamps', 'deepak'])
+  assert.deepEqual(record.aliases, ['Turning lamps', 'deepak', 'Turning of lamps'])
 })
 
 test('chains of merges end at the last skill, and undoing one separates only its part', async () => {
