@@ -400,11 +400,12 @@ test('a contact that is still being sent does not replace the requested one', as
   hanging = undefined
   resolve()
   await contactRun
-  assert.equal(sentMessages.length, 2)
   clock.advance(4 * HOUR)
   await contactNow(context)
+  // Candidates of the tests above may be contacted too.
+  const own = sentMessages.filter(({ org_id }) => org_id === partner.orgId)
   assert.deepEqual(
-    sentMessages.map(({ isRequested }) => isRequested),
+    own.map(({ isRequested }) => isRequested),
     [false, false, true],
   )
 })
