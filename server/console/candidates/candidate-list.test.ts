@@ -374,15 +374,18 @@ test('a candidate who is erased while the list is updated is not found by the ea
   const { person_id } = rows[0]
   const viewer = await signInMember(app, partner.orgId, 'viewer')
   const list = async () => (await viewer.get(`/orgs/${partner.orgId}/test/recruiter-results?q=person`)).body.data
+  const { promise: entriesAreErased, resolve: startListing } = Promise.withResolvers<void>()
   const { promise: listIsWaiting, resolve: commit } = Promise.withResolvers<void>()
   const erasing = db.transaction(async (tx) => {
     await eraseCandidateEntries(tx, [candidate_id])
+    startListing()
     await listIsWaiting
     await erasePerson(tx, app.context, { orgId: partner.orgId, mode: 'test' }, person_id, {
       basis: 'test',
       requestedBy: 'test',
     })
   })
+  await entriesAreErased
   const listing = list()
   await until(async () => {
     const waiting = await db.pool.query(
