@@ -76,7 +76,8 @@ function compilePartValidator(part: RequestPart, schema: TSchema) {
 function detailsOf(part: RequestPart, schema: TSchema, knownErrors: SchemaError[], value: unknown): Detail[] {
   if (part === 'body' && value === undefined) return [{ path: 'body', message: 'a JSON body is required' }]
   const errors = knownErrors.length > 0 ? knownErrors : findSchemaErrors(schema as RequestValueSchema, value)
-  const details = withoutRepeatedBlank(errors.flatMap((error) => describeError(error, pathPrefixes[part])))
+  const hints = { left: MAX_UNKNOWN_PROPERTIES_WITH_HINTS }
+  const details = withoutRepeatedBlank(errors.flatMap((error) => describeError(error, pathPrefixes[part], hints)))
   return details.length > 0 ? details : [{ path: pathPrefixes[part] || 'body', message: 'is not valid' }]
 }
 
@@ -124,7 +125,7 @@ function parseParameter(text: string, type: string | undefined): unknown {
   return text
 }
 
-function describeError(error: SchemaError, prefix: string): Detail[] {
+function describeError(error: SchemaError, prefix: string, hints: { left: number }): Detail[] {
   const pathOf = (name?: string) => readablePath(error, prefix, name)
   switch (error.keyword) {
     case 'required':
@@ -134,7 +135,8 @@ function describeError(error: SchemaError, prefix: string): Detail[] {
       }))
     case 'additionalProperties': {
       const { names, unlistedNames, schema } = error
-      const withHints = names.length <= MAX_UNKNOWN_PROPERTIES_WITH_HINTS
+      const withHints = names.length <= hints.left
+      if (withHints) hints.left -= names.length
       const details = names.map((name) => ({
         path: pathOf(name),
         message: unknownPropertyMessage(name, schema, withHints),
@@ -150,7 +152,7 @@ function describeError(error: SchemaError, prefix: string): Detail[] {
   }
 }
 
-/** Suggestions are slow, so they are skipped for bodies with many unknown properties. */
+/** Suggestions are slow, so that only the first unknown properties of a request have them. */
 const MAX_UNKNOWN_PROPERTIES_WITH_HINTS = 20
 
 /** Of an object with more properties, an error does not list them: the API reference does. */
