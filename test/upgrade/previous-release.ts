@@ -16,15 +16,21 @@ import type { RecordedRead, Recording } from './recording.ts'
 /** The last migration of the release that stored personal values in plain text. */
 const LAST_PLAIN_MIGRATION = '0035'
 
-/** Columns of a later migration, which the current program needs to load the catalogue of skills. */
-const LATER_COLUMNS_OF_SKILLS = {
-  revision: 'integer not null default 1',
-  edited_name: 'text',
-  added_aliases: `text[] not null default '{}'`,
-  added_alias_keys: `text[] not null default '{}'`,
-  removed_aliases: `text[] not null default '{}'`,
-  edited_verifiable: 'boolean',
-  verification_off: 'boolean not null default false',
+/** Columns of later migrations, which the current program needs to load the catalogue of skills. */
+const LATER_COLUMNS: Record<string, Record<string, string>> = {
+  skills: {
+    revision: 'integer not null default 1',
+    edited_name: 'text',
+    added_aliases: `text[] not null default '{}'`,
+    added_alias_keys: `text[] not null default '{}'`,
+    removed_aliases: `text[] not null default '{}'`,
+    edited_verifiable: 'boolean',
+    verification_off: 'boolean not null default false',
+    withdrawn: 'boolean not null default false',
+  },
+  sub_skills: { withdrawn: 'boolean not null default false' },
+  master_skills: { withdrawn: 'boolean not null default false' },
+  skill_sources: { former_labels: `text[] not null default '{}'` },
 }
 
 export async function readRecording(): Promise<Recording> {
@@ -41,11 +47,9 @@ export async function createPreviousDatabase(t: Cleanup, { tables, now, masterKe
       db.pool,
       migrations.filter(({ name }) => name.slice(0, 4) <= LAST_PLAIN_MIGRATION),
     )
-    const laterColumns = Object.entries(LATER_COLUMNS_OF_SKILLS)
-    const addColumns = laterColumns.map(([name, definition]) => `add column ${name} ${definition}`)
-    await db.pool.query(`alter table skills ${addColumns.join(', ')}`)
+    await changeColumns((name, definition) => `add column ${name} ${definition}`)
     await loadBuiltInCatalogue(db, systemClock, createLog('silent'))
-    await db.pool.query(`alter table skills ${laterColumns.map(([name]) => `drop column ${name}`).join(', ')}`)
+    await changeColumns((name) => `drop column ${name}`)
     await ensurePartitions(db, new TestClock(now))
     for (const { name, rows } of tables) {
       await db.pool.query(`alter table "${name}" disable trigger user`)
@@ -60,6 +64,13 @@ export async function createPreviousDatabase(t: Cleanup, { tables, now, masterKe
     await db.close()
   }
   return database
+
+  async function changeColumns(change: (name: string, definition: string) => string): Promise<void> {
+    for (const [table, columns] of Object.entries(LATER_COLUMNS)) {
+      const changes = Object.entries(columns).map(([name, definition]) => change(name, definition))
+      await db.pool.query(`alter table ${table} ${changes.join(', ')}`)
+    }
+  }
 }
 
 export async function startUpgraded(t: Cleanup, { ownerUrl }: TestDatabase, recording: Recording): Promise<TestApp> {
