@@ -259,7 +259,8 @@ export class RedisLimiter implements Limiter {
 
   async listLimited(now: number): Promise<LimitedCaller[]> {
     await this.#redis.zremrangebyscore(this.#limitedKey, '-inf', now)
-    const membersAndScores = await this.#redis.zrange(this.#limitedKey, 0, '-1', 'WITHSCORES')
+    // A caller can be added between the two commands, also one whose limit has ended meanwhile.
+    const membersAndScores = await this.#redis.zrangebyscore(this.#limitedKey, `(${now}`, '+inf', 'WITHSCORES')
     const limitedCallers: LimitedCaller[] = []
     for (let i = 0; i < membersAndScores.length; i += 2) {
       const [rule, ...caller] = membersAndScores[i]!.split(' ')
