@@ -1,93 +1,25 @@
-/**
- * Measures campaigns in TEST mode from enrolment to the delivery of the last event, with the test numbers as candidates and
- * the background jobs in the same process.
- */
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import { setTimeout as pause } from 'node:timers/promises'
-import { sql } from 'kysely'
-import { createWebhook } from '../server/webhooks/webhooks.ts'
-import { createCampaignPartner, startBenchApp } from './support/app.ts'
 import { type BenchmarkOptions, type BenchmarkRow, runFromCommandLine } from './support/benchmark.ts'
+import { simulateCampaigns } from './support/simulated-campaigns.ts'
 
-/** Each campaign enrols each test number once. The tenth one is omitted: its reply STOP would opt it out of all campaigns. */
-const TEST_NUMBER_COUNT = 9
-const CONCURRENT_CALLS = 8
-
+/** Measures campaigns in TEST mode from enrolment to the delivery of the last event. */
 export async function runBenchmark({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
   const campaignCount = short ? 10 : Number(process.env.BENCH_CAMPAIGNS ?? 400)
-  const candidateCount = campaignCount * TEST_NUMBER_COUNT
-  const receiver = fork(new URL('support/webhook-receiver.ts', import.meta.url).pathname)
-  const [port] = (await once(receiver, 'message')) as [number]
-  const app = await startBenchApp({ worker: true })
-  try {
-    const { orgId, mode, mandateId: mandate_id, post } = await createCampaignPartner(app, 'test')
-    const { db } = app.context
-    const url = `http://127.0.0.1:${port}/plain`
-    await db.transaction((tx) => createWebhook(tx, { orgId, mode }, app.context, { url }))
-    const countRows = async (query: ReturnType<typeof sql<{ count: number }>>) =>
-      (await query.execute(db.queries)).rows[0]!.count
-    const cpuBefore = process.cpuUsage()
-    const startedAt = performance.now()
-    let createdCount = 0
-    const createCampaigns = async () => {
-      while (createdCount < campaignCount) {
-        const campaignNumber = createdCount++
-        const candidates = Array.from({ length: TEST_NUMBER_COUNT }, (_, index) => ({
-          external_candidate_id: `${campaignNumber}-${index}`,
-          name: `Person ${index}`,
-          phone: `+9199900000${String(index + 1).padStart(2, '0')}`,
-        }))
-        await post('/campaigns', { mandate_id, candidates })
-      }
-    }
-    await Promise.all(Array.from({ length: CONCURRENT_CALLS }, createCampaigns))
-    const enrolledAfterSeconds = secondsSince(startedAt)
-    while ((await countRows(sql`select count(*) as count from candidate_progress where status = 'pending'`)) > 0)
-      await pause(50)
-    const completedAfterSeconds = secondsSince(startedAt)
-    const undeliveredQuery = sql<{ count: number }>`
-      select (select count(*) from event_outbox) + (select count(*) from webhook_deliveries where status = 'pending') as count`
-    while ((await countRows(undeliveredQuery)) > 0) await pause(50)
-    const deliveredAfterSeconds = secondsSince(startedAt)
-    const { user, system } = process.cpuUsage(cpuBefore)
-    const replyCount = await countRows(sql`select count(*) as count from messages where direction = 'in'`)
-    const countMessage = once(receiver, 'message')
-    receiver.send('count')
-    const [eventCount] = (await countMessage) as [number]
-    if (eventCount < candidateCount + campaignCount) throw new Error(`received only ${eventCount} events`)
-    const note = `${candidateCount} candidates in ${campaignCount} campaigns, ${replyCount} replies`
-    return [
-      {
-        name: 'candidates from enrolment to delivered result',
-        value: candidateCount / deliveredAfterSeconds,
-        unit: 'per second',
-        note,
-      },
-      {
-        name: 'candidates from enrolment to result',
-        value: candidateCount / completedAfterSeconds,
-        unit: 'per second',
-      },
-      { name: 'replies handled', value: replyCount / completedAfterSeconds, unit: 'per second' },
-      { name: 'last enrolment after', value: enrolledAfterSeconds, unit: 's' },
-      {
-        name: 'last result after',
-        value: completedAfterSeconds,
-        unit: 's',
-        note: 'includes about 7 s of simulated delays',
-      },
-      { name: 'last event delivered after', value: deliveredAfterSeconds, unit: 's', note: `${eventCount} events` },
-      { name: 'CPU of server and jobs', value: (user + system) / 1000 / candidateCount, unit: 'ms per candidate' },
-    ]
-  } finally {
-    receiver.kill()
-    await app.stop()
-  }
-}
-
-function secondsSince(startedAt: number) {
-  return (performance.now() - startedAt) / 1000
+  const { candidateCount, replyCount, eventCount, enrolledAfter, completedAfter, deliveredAfter, serverCpuMs } =
+    await simulateCampaigns(campaignCount)
+  return [
+    {
+      name: 'candidates from enrolment to delivered result',
+      value: candidateCount / deliveredAfter,
+      unit: 'per second',
+      note: `${candidateCount} candidates in ${campaignCount} campaigns, ${replyCount} replies`,
+    },
+    { name: 'candidates from enrolment to result', value: candidateCount / completedAfter, unit: 'per second' },
+    { name: 'replies handled', value: replyCount / completedAfter, unit: 'per second' },
+    { name: 'last enrolment after', value: enrolledAfter, unit: 's' },
+    { name: 'last result after', value: completedAfter, unit: 's', note: 'includes about 7 s of simulated delays' },
+    { name: 'last event delivered after', value: deliveredAfter, unit: 's', note: `${eventCount} events` },
+    { name: 'CPU of server and jobs', value: serverCpuMs / candidateCount, unit: 'ms per candidate' },
+  ]
 }
 
 if (import.meta.main) await runFromCommandLine('campaign-simulator', runBenchmark)

@@ -11,7 +11,7 @@ import { createOrganisation } from '../server/access/organisations.ts'
 import type { Context } from '../server/context.ts'
 import { recordEvents } from '../server/events/record.ts'
 import { createWebhook } from '../server/webhooks/webhooks.ts'
-import { startBenchApp } from './support/app.ts'
+import { startBenchApp, writeToDisk } from './support/app.ts'
 import { type BenchmarkOptions, type BenchmarkRow, runFromCommandLine } from './support/benchmark.ts'
 
 const ORGANISATIONS = 64
@@ -70,14 +70,6 @@ export async function runBenchmark({ short }: BenchmarkOptions): Promise<Benchma
 
 function nameOf(kind: Kind, processCount: number) {
   return `${processCount} ${processCount === 1 ? 'process' : 'processes'}, ${kinds[kind]}`
-}
-
-/** Sets what production uses: every commit waits until the disk has stored it. */
-async function writeToDisk({ db }: Context): Promise<void> {
-  await db.asOwner(async ({ pool }) => {
-    for (const setting of ['fsync', 'full_page_writes']) await pool.query(`alter system reset ${setting}`)
-    await pool.query('select pg_reload_conf()')
-  })
 }
 
 async function createSubscribers(context: Context): Promise<string[]> {

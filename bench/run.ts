@@ -33,6 +33,7 @@ const benchmarks: Record<string, BenchmarkModule> = {
   'endorsement-rings': () => import('./endorsement-rings.ts'),
   enrolment: () => import('./enrolment.ts'),
   people: () => import('./people.ts'),
+  capacity: () => import('./capacity.ts'),
   'campaign-simulator': () => import('./campaign-simulator.ts'),
   'live-campaign': () => import('./live-campaign.ts'),
   analytics: () => import('./analytics.ts'),

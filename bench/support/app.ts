@@ -59,6 +59,14 @@ export async function startBenchApp({ worker = false } = {}): Promise<BenchApp> 
   }
 }
 
+/** Sets what production uses: every commit waits until the disk has stored it. */
+export async function writeToDisk({ db }: Context): Promise<void> {
+  await db.asOwner(async ({ pool }) => {
+    for (const setting of ['fsync', 'full_page_writes']) await pool.query(`alter system reset ${setting}`)
+    await pool.query('select pg_reload_conf()')
+  })
+}
+
 /** Runs a function with the test server, which has fixtures and a test clock, on a new embedded database. */
 export async function withTestApp<T>(
   run: (app: TestApp, t: Cleanup) => Promise<T>,
