@@ -123,7 +123,7 @@ function describeSummary(summary: ImportSummary, dryRun: boolean, seconds: numbe
     dryRun
       ? `Dry run completed in ${seconds} s; nothing was changed. Run the command without --dry-run to apply the changes.`
       : catalogueChanged
-        ? `Import completed in ${seconds} s. The catalogue is now at version ${version}; running servers load it in the background. To undo it: attestry skills undo-import ${importId}`
+        ? `Import completed in ${seconds} s. The catalogue is now at version ${version}; running servers load it in the background. To undo it: npx attestry skills undo-import ${importId}`
         : `Import completed in ${seconds} s. Nothing changed; the catalogue is still at version ${version}.`,
   ].join('\n')
 }

@@ -98,7 +98,7 @@ function formatUndo(effects: ReturnType<typeof undoRecord>, isUndone: boolean): 
     '',
     isUndone
       ? 'Running servers load the catalogue in the background. Importing the same file again gives the skills the same IDs.'
-      : `Nothing was changed. To undo the import: attestry skills undo-import ${import_id} --yes`,
+      : `Nothing was changed. To undo the import: npx attestry skills undo-import ${import_id} --yes`,
   ].join('\n')
 }
 

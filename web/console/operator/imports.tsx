@@ -177,14 +177,24 @@ function ImportProgress({ total, written }: { total: number; written: number }) 
   )
 }
 
+/** Labels of the counts in the summary of an import. */
+const COUNT_LABELS: Record<string, (count: string) => string> = {
+  rows: (count) => t('rows: {count}', { count }),
+  added: (count) => t('added: {count}', { count }),
+  changed: (count) => t('changed: {count}', { count }),
+  merged: (count) => t('merged: {count}', { count }),
+  refused: (count) => t('rejected: {count}', { count }),
+  unchanged: (count) => t('unchanged: {count}', { count }),
+  new_master_skills: (count) => t('new master skills: {count}', { count }),
+  new_sub_skills: (count) => t('new sub-skills: {count}', { count }),
+}
+
 function countsText(summary: Record<string, unknown>): string {
-  const countEntries = Object.entries(summary).filter(
-    ([name, value]) => name !== 'version' && typeof value === 'number' && value > 0,
-  )
-  return (
-    countEntries.map(([name, value]) => `${(value as number).toLocaleString(displayLocale())} ${name}`).join(', ') ||
-    t('no changes')
-  )
+  const counts = Object.entries(COUNT_LABELS).flatMap(([name, label]) => {
+    const count = summary[name]
+    return typeof count === 'number' && count > 0 ? [label(count.toLocaleString(displayLocale()))] : []
+  })
+  return counts.join(', ') || t('no changes')
 }
 
 function Upload({ onStarted }: { onStarted: () => void }) {

@@ -47,7 +47,7 @@ test('an operator decides skill requests and imports a taxonomy file', async (t)
   await getButton(page, 'Check file').click()
   await page
     .getByRole('row', { name: /kites\.csv.*dry run/ })
-    .getByText('1 added')
+    .getByText('added: 1')
     .waitFor()
   await getButton(page, 'Import').click()
   await page.getByRole('row', { name: /kites\.csv.*completed/ }).waitFor()
