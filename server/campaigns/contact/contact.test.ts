@@ -34,6 +34,8 @@ const sentMessages: (OutgoingMessage & { channel: ChannelName })[] = []
 const sendErrors: Partial<Record<ChannelName, SendErrorReason>> = {}
 /** While set, providers do not respond. */
 let hanging: Promise<void> | undefined
+/** Organisations with a message that waits for the response of a provider. */
+const waitingOrganisations = new Set<string>()
 
 test('contact hours are from 09:00 to 20:00 IST', () => {
   const nextTime = (text: string) => new Date(nextContactTime(Date.parse(text))).toISOString()
@@ -66,7 +68,9 @@ const setUp = oncePerFile(async (t) => {
     context.channels[name] = {
       name,
       async send(message) {
+        waitingOrganisations.add(message.org_id)
         await hanging
+        waitingOrganisations.delete(message.org_id)
         const reason = sendErrors[name]
         if (reason) throw new SendError(reason, `simulated: ${reason}`)
         sentMessages.push({ ...message, channel: name })
@@ -352,13 +356,7 @@ test('a requested contact that is sent after the end of the conversation is no f
   const { promise, resolve } = Promise.withResolvers<void>()
   hanging = promise
   const contactRun = contactNow(context)
-  await until(async () => {
-    const { rows } = await sql`
-      select 1 from messages where candidate_id = ${candidate_id} and requested and state = 'sending'`.execute(
-      db.queries,
-    )
-    return rows.length > 0
-  })
+  await until(() => waitingOrganisations.has(partner.orgId))
   changes.length = 0
   await db.transaction(async (tx) => {
     const candidacy = (await lockCandidacy(tx, candidate_id))!
@@ -387,11 +385,7 @@ test('a contact that is still being sent does not replace the requested one', as
   const { promise, resolve } = Promise.withResolvers<void>()
   hanging = promise
   const contactRun = contactNow(context)
-  await until(async () => {
-    const { rows } = await sql`
-      select 1 from messages where candidate_id = ${candidate_id} and state = 'sending'`.execute(db.queries)
-    return rows.length > 0
-  })
+  await until(() => waitingOrganisations.has(partner.orgId))
   for (const text of ['not now', 'later today'])
     await db.transaction(async (tx) => {
       const candidacy = (await lockCandidacy(tx, candidate_id))!
