@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import pg from 'pg'
 
-/** What PostgreSQL used between two points in time. */
+/** Processor time and bytes that PostgreSQL used between two points in time. */
 export interface DatabaseCosts {
   /** Processor time of all its processes in milliseconds; undefined on systems without /proc. */
   cpuMs: number | undefined

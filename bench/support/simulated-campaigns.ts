@@ -9,7 +9,7 @@ import { type BenchApp, createCampaignPartner, startBenchApp } from './app.ts'
 const TEST_NUMBER_COUNT = 9
 const CONCURRENT_CALLS = 8
 
-/** What campaigns with simulated candidates took. Times are in seconds since the first enrolment. */
+/** Figures of campaigns with simulated candidates. Times are in seconds since the first enrolment. */
 export interface SimulatedCampaigns {
   candidateCount: number
   replyCount: number

@@ -181,7 +181,7 @@ test('after an erasure, pages report that the data was erased, and none can be c
   await app.context.db.transaction((tx) =>
     erasePerson(tx, app.context, partner.scope, personId, { basis: 'GDPR Article 17', requestedBy: 'the person' }),
   )
-  // What ends sessions later does not change why they ended.
+  // A later reason to end sessions does not replace the first one.
   await partner.post(paths.candidate.replace('embed-sessions', 'revoke-link'))
   await allow(app, partner.scope, ['https://other.example.com'])
   const opening = await open(app, unopened)

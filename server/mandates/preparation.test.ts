@@ -348,7 +348,11 @@ test('a transient error is retried with backoff, and the last attempt fails with
 
   await db.transaction((tx) => retryMandate(tx, scope, clock, mandate_id))
   await preparer.prepareAll()
-  assert.equal((await getMandate(db.queries, scope, mandate_id)).status, 'preparing', 'the attempts are counted anew')
+  assert.equal(
+    (await getMandate(db.queries, scope, mandate_id)).status,
+    'preparing',
+    'the count of attempts starts again at zero',
+  )
   clock.advance(SECOND)
   await prepareMandates(context)
   const eventSummaries = (await listEvents(app, scope)).map(({ type, data }) => [type, data.version, data.flow_version])

@@ -41,7 +41,7 @@ export interface CandidatePageError {
   wrong: 'unknown' | 'failed' | 'paused' | 'expired' | 'gone'
   language: string
   labels: PageLabels
-  /** What the person can do. */
+  /** Advice for the person. */
   help?: string
   /** The job; only if the link was valid and the data was not erased. */
   title?: string

@@ -118,7 +118,7 @@ export const CandidatePageError = named(
     wrong: Type.Enum(['unknown', 'failed', 'paused', 'expired', 'gone']),
     language: text,
     labels: PageLabels,
-    help: Type.Optional(Type.String({ description: 'What the person can do.' })),
+    help: Type.Optional(Type.String({ description: 'Advice for the person.' })),
     title: Type.Optional(
       Type.String({ description: 'The job; only if the link was valid and the data was not erased.' }),
     ),

@@ -12,9 +12,9 @@ const EDGE_STOP_WORD_WEIGHT = 2
 const SEVERAL_WORDS = -1
 
 /**
- * The overlaps of a phrase and the labels of the catalogue, from 0 to 1: the geometric mean of the fraction of the phrase that is in the
- * label and the fraction of the label that is in the phrase. Most labels have no word that is similar to a word of the phrase, so the
- * similar words of the catalogue are marked once per phrase.
+ * Computes the overlap of a phrase with each label of the catalogue, from 0 to 1: the geometric mean of the fraction of the phrase that is
+ * in the label and the fraction of the label that is in the phrase. The catalogue words that are similar to the phrase are marked once per
+ * phrase, so that labels without such a word are skipped quickly.
  */
 export class LabelOverlaps {
   private readonly labels: Labels
@@ -26,7 +26,7 @@ export class LabelOverlaps {
   private readonly rows: Uint16Array
   /** Packed similarities (phrase-words.ts) of stem and phrase word i, at row * MAX_PHRASE_WORDS + i. Row 0 is not used. */
   private similarities = new Uint8Array(64 * MAX_PHRASE_WORDS)
-  /** By row: the number and the weight of the stem, and its highest similarity with a word of the phrase. */
+  /** By row: the stem's number, its weight, and its highest similarity with the phrase. */
   private readonly rowStems: number[] = [0]
   private readonly rowWeights: number[] = [0]
   private readonly rowBest: number[] = [0]
@@ -34,7 +34,7 @@ export class LabelOverlaps {
   private readonly rowWord: number[] = [0]
   private phraseWords: readonly PhraseWord[] = []
   private phraseWeight = 0
-  /** By word of the phrase: its best packed similarity with a word of the label that was compared last. */
+  /** By phrase word: its highest packed similarity with the label that was compared last. */
   private readonly bestSimilarities = new Uint8Array(MAX_PHRASE_WORDS)
   /** Whether the label that was compared last matches through a synonym. */
   usedSynonym = false
@@ -78,7 +78,7 @@ export class LabelOverlaps {
     this.rowWord.length = 1
   }
 
-  /** Returns the row of a stem. Adds the row for a word of the phrase if necessary, and marks the words of the stem. */
+  /** Returns the row of a stem. If there is none, adds it and marks the words of the stem. */
   private rowOf(stem: number, phraseWord: number): number {
     const { stemStarts, stemWords } = this.labels.vocabulary
     const { rows, rowStems } = this
@@ -98,7 +98,7 @@ export class LabelOverlaps {
     return row
   }
 
-  /** Whether a word of the label is similar to a word of the phrase. */
+  /** Returns whether the label has a word that is similar to the phrase. */
   hasSimilarWord(label: number): boolean {
     const { rows } = this
     const { wordStarts, words } = this.labels

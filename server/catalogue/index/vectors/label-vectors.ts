@@ -206,7 +206,7 @@ export class LabelVectors {
     for (let i = 0; i < count; i++) similarProducts[similarWords[i]!] = this.computeProduct(similarWords[i]!)
   }
 
-  /** Computes and stores the product of the phrase and a word of the catalogue. */
+  /** Computes the dot product of the vectors of the phrase and of a catalogue word, and caches it. */
   private computeProduct(word: number): number {
     const { phraseVector, model } = this
     const { dimensions, vectors } = model
