@@ -49,7 +49,7 @@ if (options.pooled && !isPgBouncerAvailable()) {
 
 await buildPages()
 const moduleOption = await bundlePackages()
-const cluster = options.external ? await startExternalPostgres() : await startCluster()
+const cluster = options.external ? await startExternalPostgres() : await startCluster({ inMemory: true })
 const pooler = options.pooled ? await startPgBouncer(cluster.url) : undefined
 const reportFolder = await mkdtemp(join(tmpdir(), 'attestry-failed-'))
 let exitCode = 1
