@@ -39,7 +39,7 @@ if (selected.length === 0) {
 
 const folder = values.docs ? DOCUMENTATION_FOLDER : resolve(values.out)
 await buildPages()
-const cluster = await startCluster()
+const cluster = await startCluster({ inMemory: true })
 const cleanups = new CleanupList()
 async function stop(): Promise<void> {
   await cleanups.run()

@@ -38,7 +38,7 @@ async function generateTypes(): Promise<string> {
   const { databaseUrl, prepareTemplate, startCluster, TEMPLATE_DATABASE } = await import('../test/runner/cluster.ts')
   const folder = await mkdtemp(join(tmpdir(), 'attestry-tables-'))
   const outputFile = join(folder, 'tables.ts')
-  const cluster = await startCluster()
+  const cluster = await startCluster({ inMemory: true })
   try {
     await prepareTemplate(cluster.url)
     const { status } = spawnSync(

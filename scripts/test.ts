@@ -13,7 +13,7 @@ import { startExternalPostgres } from '../test/runner/external.ts'
 import { isPgBouncerAvailable, PGBOUNCER_ADVICE, startPgBouncer } from '../test/runner/pooler.ts'
 import type { TestSummary } from '../test/runner/summary-reporter.ts'
 
-// Starts a PostgreSQL server, runs the tests against it, and stops it.
+// Starts a PostgreSQL server, runs the tests against it, stops it, and lists the slowest test files.
 //   npm test                                          all tests, on the embedded PostgreSQL
 //   npm test -- server/access                         tests whose path contains server/access
 //   npm test -- --test-name-pattern='failed mandates' mandates   tests by name; other options of `node --test` work too
@@ -26,7 +26,11 @@ const MAX_RERUN_FILES = 5
 const FLAKY_FILE_RERUNS = 2
 /** In CI, more flaky files than this fail the run. */
 const MAX_FLAKY_FILES = 2
-const CONCURRENCY = 2
+/** One more than the cores of the CI machine, because many tests wait for other processes. */
+const CONCURRENCY = 3
+/** The slowest files are listed after a run of at least this many files. */
+const MIN_FILES_FOR_REPORT = 5
+const MAX_REPORTED_FILES = 15
 const TEST_TIMEOUT_MS = 240_000
 
 const options = parseTestArguments(process.argv.slice(2))
@@ -34,7 +38,6 @@ const files = withoutMissingBrowser(
   selectFiles(
     globSync('{server,cli,sdk,test,scripts,web,bench}/**/*.test.ts', { exclude: ['**/node_modules/**'] }),
     options,
-    needsBrowser,
   ),
 )
 if (files.length === 0) {
@@ -49,13 +52,14 @@ if (options.pooled && !isPgBouncerAvailable()) {
 
 await buildPages()
 const moduleOption = await bundlePackages()
-const cluster = options.external ? await startExternalPostgres() : await startCluster()
+const cluster = options.external ? await startExternalPostgres() : await startCluster({ inMemory: true })
 const pooler = options.pooled ? await startPgBouncer(cluster.url) : undefined
 const reportFolder = await mkdtemp(join(tmpdir(), 'attestry-failed-'))
 let exitCode = 1
 try {
   await prepareTemplate(cluster.url)
-  const { code, failedFiles, tests } = await runTests(files, CONCURRENCY)
+  const { code, failedFiles, tests, secondsByFile } = await runTests(files, CONCURRENCY)
+  reportSlowestFiles(secondsByFile)
   const shouldRerun = code !== 0 && !options.watch && failedFiles.length > 0 && failedFiles.length <= MAX_RERUN_FILES
   exitCode = shouldRerun ? await rerunFailedFiles(failedFiles) : code
   if (code === 0 && tests === 0) {
@@ -98,6 +102,17 @@ async function rerunFailedFiles(failedFiles: string[]): Promise<number> {
   return 1
 }
 
+function reportSlowestFiles(secondsByFile: Record<string, number>): void {
+  const files = Object.entries(secondsByFile).sort(([, first], [, second]) => second - first)
+  if (files.length < MIN_FILES_FOR_REPORT) return
+  const total = files.reduce((sum, [, seconds]) => sum + seconds, 0)
+  console.log(
+    `\nThe slowest of ${files.length} test files, which took ${Math.round(total)} s, ${CONCURRENCY} at a time:`,
+  )
+  for (const [file, seconds] of files.slice(0, MAX_REPORTED_FILES))
+    console.log(`${seconds.toFixed(1).padStart(8)} s  ${relative('.', file)}`)
+}
+
 async function runTests(files: string[], concurrency: number): Promise<TestSummary & { code: number }> {
   const reportFile = join(reportFolder, `${concurrency}`)
   const child = spawn(
@@ -132,7 +147,7 @@ async function runTests(files: string[], concurrency: number): Promise<TestSumma
   const [status] = (await once(child, 'exit')) as [number | null]
   for (const signal of STOP_SIGNALS) process.off(signal, forwardSignal)
   process.off('disconnect', terminate)
-  if (status === null) return { code: 1, failedFiles: [], tests: 0 }
+  if (status === null) return { code: 1, failedFiles: [], tests: 0, secondsByFile: {} }
   const summary = JSON.parse(await readFile(reportFile, 'utf8')) as TestSummary
   return { ...summary, code: status, failedFiles: summary.failedFiles.map((file) => relative('.', file)) }
 }

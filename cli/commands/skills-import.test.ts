@@ -10,6 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { ADMIN_KEY, cloneDatabase } from '../../test/support/app.ts'
+import { nodeOptions } from '../../test/support/node-options.ts'
 import { createDeployment } from '../../test/support/server.ts'
 
 const CSV = `id,name,description,aliases,sub_skill,master_skill,verifiable
@@ -126,7 +127,8 @@ test('a killed import leaves no changes, and the next import succeeds', async (t
     MASTER_KEY: randomBytes(32).toString('base64'),
   }
   const main = fileURLToPath(new URL('../main.ts', import.meta.url))
-  const runCli = (...args: string[]) => spawn(process.execPath, [main, ...args], { env, stdio: 'ignore' })
+  const runCli = (...args: string[]) =>
+    spawn(process.execPath, [...nodeOptions, main, ...args], { env, stdio: 'ignore' })
   const importArgs = ['skills', 'import', '--format', 'csv', path]
   const countImportedSkills = async () => {
     const { rows } = await client.query(`select count(*)::int as count from skills where number >= 1000000`)

@@ -9,6 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { ADMIN_KEY, cloneDatabase } from '../../test/support/app.ts'
+import { nodeOptions } from '../../test/support/node-options.ts'
 import { createDeployment } from '../../test/support/server.ts'
 
 const HEADER = 'id,name,sub_skill,master_skill\n'
@@ -55,7 +56,8 @@ test('a killed undo leaves no changes, and the next one succeeds', async (t) => 
     MASTER_KEY: randomBytes(32).toString('base64'),
   }
   const main = fileURLToPath(new URL('../main.ts', import.meta.url))
-  const runCli = (...args: string[]) => spawn(process.execPath, [main, ...args], { env, stdio: 'ignore' })
+  const runCli = (...args: string[]) =>
+    spawn(process.execPath, [...nodeOptions, main, ...args], { env, stdio: 'ignore' })
   const readSkills = async () => {
     const { rows } = await client.query(
       `select number, name, name_key, aliases, withdrawn, revision from skills where number >= 1000000 order by number`,

@@ -9,6 +9,7 @@ import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type Cleanup, oncePerFile } from '../../test/support/cleanup.ts'
+import { nodeOptions } from '../../test/support/node-options.ts'
 import { createDeployment } from '../../test/support/server.ts'
 import { until } from '../../test/support/until.ts'
 
@@ -26,7 +27,7 @@ async function startMcp(
   env: NodeJS.ProcessEnv,
   { args = [] as string[], confirm = undefined as boolean | undefined } = {},
 ) {
-  const child = spawn(process.execPath, [main, 'mcp', ...args], { env })
+  const child = spawn(process.execPath, [...nodeOptions, main, 'mcp', ...args], { env })
   t.after(() => void child.kill('SIGKILL'))
   let errors = ''
   child.stderr.on('data', (text) => {

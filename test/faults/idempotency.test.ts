@@ -8,6 +8,7 @@ import { AttestryClient } from '../../sdk/index.ts'
 import type { Config } from '../../server/config.ts'
 import { startApp } from '../support/app.ts'
 import { TestClock } from '../support/clock.ts'
+import { nodeOptions } from '../support/node-options.ts'
 import { raiseLimits } from '../support/partners.ts'
 import { createSampleTable } from '../support/sample-resource.ts'
 import { databaseEnv } from './server-process.ts'
@@ -72,10 +73,14 @@ async function startAppWithSamples(t: TestContext) {
 }
 
 async function startServer(t: TestContext, config: Config): Promise<{ url: string; child: ChildProcess }> {
-  const child = spawn(process.execPath, [new URL('sample-resource-server.ts', import.meta.url).pathname], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, ...databaseEnv(config) },
-  })
+  const child = spawn(
+    process.execPath,
+    [...nodeOptions, new URL('sample-resource-server.ts', import.meta.url).pathname],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, ...databaseEnv(config) },
+    },
+  )
   t.after(() => child.kill('SIGKILL'))
   const [port] = (await once(child.stdout!, 'data')) as [Buffer]
   return { url: `http://127.0.0.1:${String(port).trim()}`, child }

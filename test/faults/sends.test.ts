@@ -9,6 +9,7 @@ import { readDltIds } from '../../server/channels/templates/import.ts'
 import { listTemplates, saveTemplates, templateRule } from '../../server/channels/templates/register.ts'
 import { startApp } from '../support/app.ts'
 import { registerAtPortal, startIndianProviders } from '../support/india.ts'
+import { nodeOptions } from '../support/node-options.ts'
 import { aCandidate, createCampaignPartner } from '../support/partners.ts'
 import { EXOTEL } from '../support/provider.ts'
 import { until } from '../support/until.ts'
@@ -41,7 +42,7 @@ test('workers that are killed while they send SMS never send a message twice', {
   )
   const clockEnv = { CLOCK_STARTED: String(Date.now()), CLOCK_NOON: String(clock.now()) }
   const startWorker = async () => {
-    const child = spawn(process.execPath, [new URL('sends-worker.ts', import.meta.url).pathname], {
+    const child = spawn(process.execPath, [...nodeOptions, new URL('sends-worker.ts', import.meta.url).pathname], {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: { ...process.env, ...databaseEnv(config), ...clockEnv, PUBLIC_URL: url },
     })

@@ -46,5 +46,6 @@ export function databaseEnv({
     DATABASE_OWNER_URL: databaseOwnerUrl,
     MASTER_KEY: masterKey!.toString('base64'),
     ADMIN_API_KEY: ADMIN_KEY,
+    CATALOGUE_INDEX_ON_DEMAND: 'true', // most tests search no skills, and building the index takes a second
   }
 }

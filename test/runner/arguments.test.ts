@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
+import { globSync } from 'node:fs'
 import { test } from 'node:test'
-import { isCi, parseTestArguments, selectFiles } from './arguments.ts'
+import { fileURLToPath } from 'node:url'
+import { EXTERNAL_PATHS, isCi, POOLED_PATHS, parseTestArguments, selectFiles } from './arguments.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 const files = [
   'web/console/keys.test.ts',
@@ -8,7 +12,6 @@ const files = [
   'cli/cli.test.ts',
   'scripts/sbom.test.ts',
 ]
-const isPageTest = (file: string) => file.startsWith('web/')
 
 test('unknown options are passed on to the test runner of Node.js', () => {
   const parsed = parseTestArguments(['--test-name-pattern=archived mandate', '--test-only', 'server/mandates'])
@@ -30,19 +33,28 @@ test('--external and --watch are recognised', () => {
 
 test('--pooled selects the tests that depend on sessions, unless there are paths', () => {
   const pooledFile = 'server/events/ledger.test.ts'
-  assert.deepEqual(selectFiles([...files, pooledFile], parseTestArguments(['--pooled']), isPageTest), [pooledFile])
-  assert.deepEqual(selectFiles(files, parseTestArguments(['--pooled', 'cli']), isPageTest), [files[2]])
+  assert.deepEqual(selectFiles([...files, pooledFile], parseTestArguments(['--pooled'])), [pooledFile])
+  assert.deepEqual(selectFiles(files, parseTestArguments(['--pooled', 'cli'])), [files[2]])
 })
 
 test('files are selected by parts of their path', () => {
-  assert.deepEqual(selectFiles(files, parseTestArguments(['mandates', 'cli']), isPageTest), [files[2], files[1]])
-  assert.equal(selectFiles(files, parseTestArguments(['no such file']), isPageTest).length, 0)
+  assert.deepEqual(selectFiles(files, parseTestArguments(['mandates', 'cli'])), [files[2], files[1]])
+  assert.equal(selectFiles(files, parseTestArguments(['no such file'])).length, 0)
 })
 
-test('browser tests, and tests without a database, run on an external one only if their path is an argument', () => {
-  assert.equal(selectFiles(files, parseTestArguments([]), isPageTest).length, 4)
-  assert.deepEqual(selectFiles(files, parseTestArguments(['--external']), isPageTest), [files[1]])
-  assert.deepEqual(selectFiles(files, parseTestArguments(['--external', 'web/']), isPageTest), [files[0]])
+test('--external selects the tests that the kind of PostgreSQL matters for, unless there are paths', () => {
+  assert.equal(selectFiles(files, parseTestArguments([])).length, 4)
+  assert.deepEqual(selectFiles(files, parseTestArguments(['--external'])), ['server/mandates/mandates.test.ts'])
+  assert.deepEqual(selectFiles(files, parseTestArguments(['--external', 'web/'])), [files[0]])
+})
+
+test('every test that is selected by a list of paths exists', () => {
+  const allFiles = globSync('{server,test}/**/*.test.ts', { cwd: ROOT, exclude: ['**/node_modules/**'] })
+  for (const part of [...EXTERNAL_PATHS, ...POOLED_PATHS])
+    assert.ok(
+      allFiles.some((file) => file.includes(part)),
+      `a test file contains ${part} in its path`,
+    )
 })
 
 test('CI is recognised by its environment variable', () => {

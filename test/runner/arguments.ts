@@ -29,122 +29,41 @@ export function parseTestArguments(args: string[]): TestArguments {
 }
 
 /**
- * Beginnings of the paths of tests that do not run on an external PostgreSQL. They use no database, or the embedded one; or they test
- * commands, whose functions have tests of their own, or clients of the API; or they kill the server but not the database, which takes
- * minutes; or they only read and write rows, in the same way on every server. The tests that remain use roles, locks, notifications,
- * partitions, backups or lost connections.
+ * Parts of the paths of the tests that run on an external PostgreSQL. They depend on its differences from the embedded one: the role that
+ * owns the tables is not a superuser and serves requests too, and connections use TCP with a password. These tests migrate and upgrade
+ * databases, create partitions, restrict roles, rotate keys, back up and restore, listen for notifications, lock sessions or lose
+ * connections. The others read and write rows, in the same way on every server; `server/mandates/mandates.test` represents them.
  */
-const PATHS_WITHOUT_EXTERNAL_DATABASE = [
-  'bench/',
-  'cli/',
-  'scripts/',
-  'sdk/',
-  'server/access/client-address',
-  'server/access/limits/',
-  'server/access/partner-guards',
-  'server/access/rate-limits',
-  'server/access/signature',
-  'server/analytics/',
-  'server/ats/',
-  'server/backup/encryption',
-  'server/banner',
-  'server/branding/',
-  'server/campaigns/consent',
-  'server/campaigns/contact/simulator',
-  'server/campaigns/earlier-conversations',
-  'server/campaigns/phone-number',
-  'server/campaigns/test-scripts',
-  'server/catalogue/',
-  'server/channels/',
-  'server/config.test',
-  'server/console/ats/',
-  'server/console/auth/',
-  'server/console/candidates/',
-  'server/console/channels/',
-  'server/console/identity-providers/',
-  'server/console/lists/',
-  'server/console/operator/',
-  'server/console/organisation/',
-  'server/console/phone/',
-  'server/console/questions/',
-  'server/console/response-encoding',
-  'server/console/scim/',
-  'server/console/search/',
-  'server/console/second-factors/',
-  'server/conversation/',
-  'server/credentials/',
-  'server/docs/',
-  'server/embeds/',
-  'server/handlers.test',
-  'server/items/',
-  'server/mail/reports',
-  'server/mail/test-mode',
-  'server/mail/unsubscribe',
-  'server/mandates/fields',
-  'server/mandates/languages',
-  'server/mandates/skill-requests',
-  'server/measurement/',
-  'server/offboarding/',
-  'server/openapi/',
-  'server/people/scan',
-  'server/places/',
-  'server/platform/bounded-map',
-  'server/platform/clock',
-  'server/platform/coalesce',
-  'server/platform/deadline',
-  'server/platform/drawing/',
-  'server/platform/hmac',
-  'server/platform/http/',
-  'server/platform/idle-gc',
-  'server/platform/ids.test',
-  'server/platform/india-time',
-  'server/platform/log.test',
-  'server/platform/metrics',
-  'server/platform/postgres/',
-  'server/platform/text/',
-  'server/platform/xml',
-  'server/platform/zip',
-  'server/privacy/',
-  'server/questions/',
-  'server/reports/',
-  'server/review-messages/',
-  'server/verification/',
-  'server/web-assets/',
-  'server/webhooks/delivery/schedule',
-  'server/webhooks/delivery/signature',
-  'server/webhooks/delivery/tls',
-  'server/webhooks/target-rules',
-  'server/workflows/',
-  'test/browser/',
-  'test/client-generators/',
-  'test/contract/',
-  'test/deploy/',
-  'test/e2e/',
-  'test/examples/',
-  'test/faults/assessments',
-  'test/faults/ats',
-  'test/faults/backup-interruptions',
-  'test/faults/campaigns',
-  'test/faults/credentials',
-  'test/faults/erasures',
-  'test/faults/idempotency',
-  'test/faults/mandates',
-  'test/faults/postgres',
-  'test/faults/skill-questions',
-  'test/faults/test-clocks',
-  'test/faults/webhooks',
-  'test/release/',
-  'test/runner/',
-  'test/sdks/',
-  'test/upgrade/interruptions', // locks system tables, which only a superuser may do
-  'web/',
+export const EXTERNAL_PATHS = [
+  'server/backup/s3-destination.test',
+  'server/backup/verification.test',
+  'server/console/audit.test',
+  'server/events/',
+  'server/mandates/mandate-batch-insert.test',
+  'server/mandates/mandates.test',
+  'server/notified-work.test',
+  'server/people/sequences.test',
+  'server/platform/data-key-rotation.test',
+  'server/platform/database/',
+  'server/platform/jobs/',
+  'server/platform/vault.test',
+  'server/webhooks/delivery/delivery',
+  'server/worker.test',
+  'test/faults/clocks.test',
+  'test/faults/dead-letters.test',
+  'test/faults/failover.test',
+  'test/faults/ledger.test',
+  'test/faults/outage.test',
+  'test/faults/restored-erasures.test',
+  'test/upgrade/record.test',
+  'test/upgrade/upgrade.test',
 ]
 
 /**
  * Parts of the paths of the tests that run through a pooler in transaction mode: the three APIs, row-level security, the order of events,
  * jobs, and the contacts of a campaign. The others use the same connections in the same way.
  */
-const POOLED_PATHS = [
+export const POOLED_PATHS = [
   'server/campaigns/contact/contact.test',
   'server/catalogue/routes.test',
   'server/events/ledger.test',
@@ -154,23 +73,11 @@ const POOLED_PATHS = [
   'test/contract/error-examples/partner.test',
 ]
 
-/**
- * Selects the test files to run. On an external PostgreSQL, browser tests and tests that do not use it run only if `paths` selects
- * them.
- */
-export function selectFiles(
-  files: string[],
-  { external, pooled, paths }: TestArguments,
-  needsBrowser: (file: string) => boolean,
-): string[] {
-  const usesExternalDatabase = (file: string) =>
-    !needsBrowser(file) && !PATHS_WITHOUT_EXTERNAL_DATABASE.some((path) => file.startsWith(path))
-  const parts = pooled && paths.length === 0 ? POOLED_PATHS : paths
-  return files
-    .filter((file) =>
-      parts.length === 0 ? !external || usesExternalDatabase(file) : parts.some((part) => file.includes(part)),
-    )
-    .sort()
+/** Selects the test files whose path contains one of `paths`; without paths, those that the kind of PostgreSQL matters for, or all. */
+export function selectFiles(files: string[], { external, pooled, paths }: TestArguments): string[] {
+  const defaultPaths = pooled ? POOLED_PATHS : external ? EXTERNAL_PATHS : []
+  const parts = paths.length > 0 ? paths : defaultPaths
+  return files.filter((file) => parts.length === 0 || parts.some((part) => file.includes(part))).sort()
 }
 
 /** Whether this is a continuous integration run, in which missing tools and more than a few flaky tests are failures. */

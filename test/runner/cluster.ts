@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -18,6 +18,10 @@ import { TestClock } from '../support/clock.ts'
 export const TEMPLATE_DATABASE = 'attestry_template'
 
 const INSUFFICIENT_PRIVILEGE = '42501'
+/** The file system of Linux that keeps files in memory. */
+const MEMORY_FOLDER = '/dev/shm'
+/** The files of a test run need less than 1 GiB; the rest is a reserve for the programs that run at the same time. */
+const MIN_FREE_MEMORY_BYTES = 4 * 1024 ** 3
 
 export interface TestCluster {
   /** URL of the maintenance database. Every test clones the template database. */
@@ -25,9 +29,9 @@ export interface TestCluster {
   stop(): Promise<void>
 }
 
-/** Starts an embedded PostgreSQL in a temporary folder. */
-export async function startCluster(): Promise<TestCluster> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'attestry-test-'))
+/** Starts an embedded PostgreSQL in a temporary folder: on a disk, or with `inMemory` in memory if there is enough. */
+export async function startCluster({ inMemory = false } = {}): Promise<TestCluster> {
+  const dataDir = await mkdtemp(join(inMemory ? await chooseDataFolder() : tmpdir(), 'attestry-test-'))
   const postgres = await startEmbeddedPostgres({ dataDir, role: 'server', log: () => {} })
   await skipDiskWrites(postgres.url)
   return {
@@ -37,6 +41,16 @@ export async function startCluster(): Promise<TestCluster> {
       await rm(dataDir, { recursive: true, force: true })
     },
   }
+}
+
+/**
+ * Returns a folder in memory for the files of a database, or the temporary folder if there is too little memory. A database has 1,250 files:
+ * in memory, cloning it takes a tenth of the CPU time.
+ */
+export async function chooseDataFolder(): Promise<string> {
+  const { bavail, bsize } = await statfs(MEMORY_FOLDER).catch(() => ({ bavail: 0, bsize: 0 }))
+  const freeBytes = Math.min(bavail * bsize, process.availableMemory())
+  return freeBytes >= MIN_FREE_MEMORY_BYTES ? MEMORY_FOLDER : tmpdir()
 }
 
 /**

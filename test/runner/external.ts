@@ -14,11 +14,11 @@ import {
 } from '../../server/platform/postgres/cluster.ts'
 import { chooseLauncher } from '../../server/platform/postgres/launch.ts'
 import { findFreePort } from '../support/free-port.ts'
-import { runStatements, type TestCluster } from './cluster.ts'
+import { chooseDataFolder, runStatements, type TestCluster } from './cluster.ts'
 
 /** Starts a PostgreSQL server as an operator would: reached over TCP with a password, by a user who may only create databases. */
 export async function startExternalPostgres(): Promise<TestCluster> {
-  const dataDir = await realpath(await mkdtemp(join(tmpdir(), 'attestry-external-')))
+  const dataDir = await realpath(await mkdtemp(join(await chooseDataFolder(), 'attestry-external-')))
   const paths = clusterPaths(dataDir)
   const launcher = chooseLauncher({})
   const binaries = findBinaries(launcher, { privateFolder: dataDir, sharedFolders: ['/var/tmp', tmpdir()] })

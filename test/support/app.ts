@@ -197,7 +197,8 @@ export interface ClonedDatabase {
 export async function cloneDatabase(): Promise<ClonedDatabase> {
   const url = getPostgresUrl()
   const databaseName = `test_${randomBytes(8).toString('hex')}`
-  await runStatements(url, `create database ${databaseName} template ${TEMPLATE_DATABASE}`)
+  // Copying the files takes less time than writing their contents to the write-ahead log.
+  await runStatements(url, `create database ${databaseName} template ${TEMPLATE_DATABASE} strategy file_copy`)
   const ownerUrl = databaseUrl(url, databaseName)
   return { url: serverUrl(ownerUrl), ownerUrl, drop: () => dropDatabase(url, databaseName) }
 }

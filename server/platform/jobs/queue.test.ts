@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test'
 import { sql } from 'kysely'
 import { cloneDatabase } from '../../../test/support/app.ts'
 import { TestClock } from '../../../test/support/clock.ts'
+import { nodeOptions } from '../../../test/support/node-options.ts'
 import { until } from '../../../test/support/until.ts'
 import { openDatabase, type Tx } from '../database/database.ts'
 import { openListener } from '../database/listener.ts'
@@ -182,7 +183,7 @@ test('a job whose process is killed is run again by another process', { timeout:
   const queue = await openTestQueue()
   await db.transaction((tx) => queue.enqueue(tx, noteJob, { text: 'survivor' }))
   const script = new URL('../../../test/faults/hanging-worker.ts', import.meta.url).pathname
-  const child = spawn(process.execPath, [script, url], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [...nodeOptions, script, url], { stdio: ['ignore', 'pipe', 'inherit'] })
   await once(child.stdout, 'data')
   child.kill('SIGKILL')
   const doneTexts: string[] = []

@@ -12,6 +12,7 @@ import { databaseEnv } from '../../faults/server-process.ts'
 import type { TestApp } from '../app.ts'
 import type { Cleanup } from '../cleanup.ts'
 import { TestClock } from '../clock.ts'
+import { nodeOptions } from '../node-options.ts'
 import { until } from '../until.ts'
 import { type AtsSetup, aPerson, startAts } from './connection.ts'
 
@@ -167,15 +168,19 @@ class KillableWorker {
   }
 
   async start(): Promise<void> {
-    const child = spawn(process.execPath, [new URL('../../faults/ats-worker.ts', import.meta.url).pathname], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-      env: {
-        ...process.env,
-        ...databaseEnv(this.#app.context.config),
-        PUBLIC_URL: this.#app.url,
-        CLOCK_STARTED: String(this.#startedAt),
+    const child = spawn(
+      process.execPath,
+      [...nodeOptions, new URL('../../faults/ats-worker.ts', import.meta.url).pathname],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+        env: {
+          ...process.env,
+          ...databaseEnv(this.#app.context.config),
+          PUBLIC_URL: this.#app.url,
+          CLOCK_STARTED: String(this.#startedAt),
+        },
       },
-    })
+    )
     this.#t.after(() => child.kill('SIGKILL'))
     await once(child.stdout!, 'data')
     this.#child = child
