@@ -1,8 +1,8 @@
 import { CompiledQuery } from 'kysely'
-import pg from 'pg'
 import type { Caller } from '../access/caller.ts'
 import { Problem } from '../api/problem.ts'
 import { BoundedMap } from '../platform/bounded-map.ts'
+import { CallBatches, isOutcomeUnknown } from '../platform/database/call-batches.ts'
 import type { Database } from '../platform/database/database.ts'
 import { markOutcome } from '../platform/database/outage.ts'
 import { runForAllOrganisations } from '../platform/database/tenant-scope.ts'
@@ -13,13 +13,6 @@ import { acceptableBody, MANDATE_TO_PREPARE, type MandateDeps, newMandateRow } f
 import type { MandateInput } from './schema.ts'
 
 const MAX_CACHED_WORKFLOWS = 1000
-
-/** Errors after which it is unknown whether the statement was applied: lost connection, or shutdown or crash of the database. */
-const OUTCOME_UNKNOWN_CODES = /^(08|57P0[12])/
-
-/** While this many statements are running, new calls are collected for the next one. */
-const MAX_CONCURRENT_STATEMENTS = 2
-const MAX_ROWS_PER_STATEMENT = 100
 
 /** Columns of a new mandate and their types. */
 const columnTypes = {
@@ -49,9 +42,10 @@ type NewMandateRow = ReturnType<typeof newMandateRow>
 interface PendingInsert {
   row: NewMandateRow
   workflowVersion: string
-  resolve(isInserted: boolean): void
-  reject(error: unknown): void
 }
+
+/** Workflows are compared by row version, so mandates of all organisations share a statement. */
+const ALL_ORGANISATIONS = ''
 
 /** Locks the workflows if they still have the cached version, and inserts the mandates, in one statement. */
 const INSERT_STATEMENT = `
@@ -78,8 +72,9 @@ export class MandateBatchInserter {
   private readonly db: Database
   /** Cached workflows by organisation, mode and ID; least recently used first. */
   private readonly workflows = new BoundedMap<string, WorkflowWithRowVersion>(MAX_CACHED_WORKFLOWS)
-  private waitingInserts: PendingInsert[] = []
-  private runningStatements = 0
+  private readonly inserts = new CallBatches<PendingInsert, boolean>((batch) =>
+    runForAllOrganisations(() => this.insert(batch)),
+  )
 
   constructor(db: Database) {
     this.db = db
@@ -101,7 +96,7 @@ export class MandateBatchInserter {
     try {
       const body = acceptableBody(caller, workflow, input, { skills: deps.skills, requestedNameKeys: new Set() })
       const row = newMandateRow(caller, workflow, body, { input, job_id, via: caller.via, deps, now: clock.now() })
-      const wasInserted = await this.insert(row, workflow.rowVersion)
+      const wasInserted = await this.inserts.add(ALL_ORGANISATIONS, { row, workflowVersion: workflow.rowVersion })
       this.workflows.delete(cacheKey)
       if (!wasInserted) return undefined
       this.workflows.set(cacheKey, workflow)
@@ -114,37 +109,21 @@ export class MandateBatchInserter {
     }
   }
 
-  /** Inserts a row with the next batch. Resolves to false if the workflow has changed or the job already has a mandate. */
-  private insert(row: NewMandateRow, workflowVersion: string): Promise<boolean> {
-    return new Promise((resolve, reject) => {
-      this.waitingInserts.push({ row, workflowVersion, resolve, reject })
-      if (this.runningStatements < MAX_CONCURRENT_STATEMENTS) void runForAllOrganisations(() => this.insertWaiting())
-    })
-  }
-
-  private async insertWaiting(): Promise<void> {
-    this.runningStatements++
-    while (this.waitingInserts.length > 0) {
-      const batch = this.waitingInserts.splice(0, MAX_ROWS_PER_STATEMENT)
-      const rows = JSON.stringify(
-        batch.map(({ row, workflowVersion }) => ({ ...row, workflow_version: workflowVersion })),
+  /** Returns for each row whether it was inserted: its workflow has not changed, and its job has no mandate yet. */
+  private async insert(batch: PendingInsert[]): Promise<boolean[]> {
+    const rows = JSON.stringify(
+      batch.map(({ row, workflowVersion }) => ({ ...row, workflow_version: workflowVersion })),
+    )
+    try {
+      const result = await this.db.queries.executeQuery<{ mandate_id: string }>(
+        CompiledQuery.raw(INSERT_STATEMENT, [rows]),
       )
-      try {
-        const result = await this.db.queries.executeQuery<{ mandate_id: string }>(
-          CompiledQuery.raw(INSERT_STATEMENT, [rows]),
-        )
-        const insertedIds = new Set(result.rows.map(({ mandate_id }) => mandate_id))
-        for (const { row, resolve } of batch) resolve(insertedIds.has(row.mandate_id))
-      } catch (error) {
-        // A rejected statement inserted nothing, so each call is retried separately. Other errors leave the outcome unknown.
-        const isFromDatabase = error instanceof pg.DatabaseError
-        const isOutcomeUnknown = isFromDatabase && OUTCOME_UNKNOWN_CODES.test(error.code ?? '')
-        const wasRejected = isFromDatabase && !isOutcomeUnknown
-        // The statement commits by itself: without the mark, the response would say that nothing was changed.
-        if (isOutcomeUnknown) markOutcome(error, true)
-        for (const { resolve, reject } of batch) wasRejected ? resolve(false) : reject(error)
-      }
+      const insertedIds = new Set(result.rows.map(({ mandate_id }) => mandate_id))
+      return batch.map(({ row }) => insertedIds.has(row.mandate_id))
+    } catch (error) {
+      // The statement commits by itself: without the mark, the response would say that nothing was changed.
+      if (isOutcomeUnknown(error)) markOutcome(error, true)
+      throw error
     }
-    this.runningStatements--
   }
 }

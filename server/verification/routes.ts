@@ -1,12 +1,13 @@
+import type { FastifyRequest } from 'fastify'
 import { invalid } from '../api/invalid.ts'
 import { type Detail, Problem, problem } from '../api/problem.ts'
 import { skillId } from '../catalogue/ids.ts'
 import type { Context } from '../context.ts'
-import { notifyAfterCommit } from '../platform/database/database.ts'
+import { notifyAfterCommit, type Tx } from '../platform/database/database.ts'
 import { type App, validateRequest } from '../platform/http/server.ts'
 import { TEST_CLOCK_DUE } from '../test-clocks/test-clocks.ts'
 import { NOT_ASSESSABLE_REASON } from './assessments/assessable-skills.ts'
-import { recordOrigin } from './endorsements/origins.ts'
+import { originOf, recordOrigin } from './endorsements/origins.ts'
 import { fieldOf, isMissing, requireField } from './fields.ts'
 import { itemRecords } from './items.ts'
 import { REVIEW_REQUEST_ERRORS } from './reviews/review-requests.ts'
@@ -29,6 +30,7 @@ import {
   TokenParams,
   Verification,
 } from './schema.ts'
+import { type BatchedStep, batchOpenings, batchSteps } from './session-batches.ts'
 import { studentEmailErrors } from './session-input.ts'
 import { readFullSession, readNotAssessable, readVerification } from './session-responses.ts'
 import {
@@ -38,16 +40,18 @@ import {
   getSession,
   lockSession,
   openSession,
+  type Session,
   skillRecord,
   verificationNotFoundProblem,
 } from './sessions.ts'
-import { chooseMethod, storeItems, storeSkills } from './steps.ts'
+import { chooseMethod, itemsChange, methodChange, skillsChange, storeItems, storeSkills } from './steps.ts'
 import { skillIdsOf } from './test-scripts/script-rules.ts'
 import { TEST_STUDENT_DUE } from './test-scripts/test-students.ts'
 
 /** Routes that open and read sessions. */
 export function sessionRoutes(app: App, context: Context): void {
   const { db, clock } = context
+  const openInBatch = batchOpenings(context)
   const tags = ['Sessions']
 
   app.post(
@@ -75,11 +79,13 @@ export function sessionRoutes(app: App, context: Context): void {
       const { body } = request
       const { testClockId, testScript } = body
       const loaded = testScript && (await context.catalogue.load({ ids: skillIdsOf(testScript) }))
-      const data = await db.transaction(async (tx) => {
-        const opened = await openSession(tx, sessionCaller.scope!, clock, body, loaded)
-        if (testScript?.student) notifyAfterCommit(tx, testClockId === undefined ? TEST_STUDENT_DUE : TEST_CLOCK_DUE)
-        return opened
-      })
+      const data =
+        (await openInBatch(sessionCaller.scope!, body)) ??
+        (await db.transaction(async (tx) => {
+          const opened = await openSession(tx, sessionCaller.scope!, clock, body, loaded)
+          if (testScript?.student) notifyAfterCommit(tx, testClockId === undefined ? TEST_STUDENT_DUE : TEST_CLOCK_DUE)
+          return opened
+        }))
       return reply.status(201).send({ success: true, data, message: 'Session opened' })
     },
   )
@@ -185,6 +191,7 @@ function withEmailErrors(error: unknown, emailErrors: Detail[]): unknown {
 /** Routes of the three steps of a session. */
 export function stepRoutes(app: App, context: Context): void {
   const { db, clock } = context
+  const runBatched = batchSteps(context)
   const tags = ['Steps']
   const security: Record<string, string[]>[] = [{ session: [] }, { key: [], session: [] }]
 
@@ -209,11 +216,13 @@ export function stepRoutes(app: App, context: Context): void {
       }
       validateRequest(request, routeOptions.config)
       const loaded = await context.catalogue.load({ ids: body.skills.map(({ skillId: id }) => id) })
-      const session = await db.transaction(async (tx) => {
-        const current = await lockSession(tx, clock, sessionCaller.token!, sessionCaller.scope)
-        if (!sessionCaller.scope) await recordOrigin(tx, context, current, 'student', request)
-        return storeSkills(tx, atSessionTime(context, current), current, body, loaded)
-      })
+      const session =
+        (await runInBatch(request, (current) => skillsChange(current, body, loaded))) ??
+        (await db.transaction(async (tx) => {
+          const current = await lockSession(tx, clock, sessionCaller.token!, sessionCaller.scope)
+          if (!sessionCaller.scope) await recordOrigin(tx, context, current, 'student', request)
+          return storeSkills(tx, atSessionTime(context, current), current, body, loaded)
+        }))
       const { id, endorsementType } = session
       return success(
         { serviceVerificationId: id, skills: session.skills.map(skillRecord), endorsementType },
@@ -249,14 +258,21 @@ export function stepRoutes(app: App, context: Context): void {
     },
     async (request) => {
       const { sessionCaller, body, routeOptions } = request
-      const { session, notAssessable } = await db.transaction(async (tx) => {
-        const current = await lockSession(tx, clock, sessionCaller.token!, sessionCaller.scope)
+      const validate = () => {
         requireField(body, 'serviceVerificationId', 'MISSING_VERIFICATION_ID')
         requireField(body, 'verificationMethod', 'MISSING_VERIFICATION_METHOD')
         if (!methods.includes(body.verificationMethod)) {
           throw problem('INVALID_VERIFICATION_METHOD', 'verificationMethod must be human or assessment.')
         }
         validateRequest(request, routeOptions.config)
+      }
+      const batchedSession = await runInBatch(request, (current) => {
+        validate()
+        return body.verificationMethod === 'human' ? methodChange(current, body) : undefined
+      })
+      const chooseInTransaction = async (tx: Tx) => {
+        const current = await lockSession(tx, clock, sessionCaller.token!, sessionCaller.scope)
+        validate()
         if (!sessionCaller.scope) await recordOrigin(tx, context, current, 'student', request)
         const changed = await chooseMethod(tx, atSessionTime(context, current), current, body)
         const { notAssessable } = await readNotAssessable(tx, context, changed)
@@ -266,7 +282,10 @@ export function stepRoutes(app: App, context: Context): void {
             `None of the chosen skills can be assessed: for each, ${NOT_ASSESSABLE_REASON}. Choose the method human, or other skills.`,
           )
         return { session: changed, notAssessable }
-      })
+      }
+      const { session, notAssessable } = batchedSession
+        ? { session: batchedSession, notAssessable: undefined }
+        : await db.transaction(chooseInTransaction)
       return success(
         {
           serviceVerificationId: session.id,
@@ -308,11 +327,15 @@ export function stepRoutes(app: App, context: Context): void {
         throw problem('NO_ITEMS_SELECTED', 'Select at least one project, work experience or certificate.')
       }
       validateRequest(request, routeOptions.config)
-      const session = await db.transaction(async (tx) => {
-        const current = await lockSession(tx, clock, sessionCaller.token!, sessionCaller.scope)
-        if (!sessionCaller.scope) await recordOrigin(tx, context, current, 'student', request)
-        return storeItems(tx, atSessionTime(context, current), current, body)
-      })
+      const session =
+        (await runInBatch(request, (current, { hasRelatedSessions }) =>
+          current.method === 'human' && !hasRelatedSessions ? itemsChange(current, body) : undefined,
+        )) ??
+        (await db.transaction(async (tx) => {
+          const current = await lockSession(tx, clock, sessionCaller.token!, sessionCaller.scope)
+          if (!sessionCaller.scope) await recordOrigin(tx, context, current, 'student', request)
+          return storeItems(tx, atSessionTime(context, current), current, body)
+        }))
       const selectedItems = itemRecords(session.userId, session.items, session.sources)
       return success(
         { serviceVerificationId: session.id, serviceUserId: session.userId, stored: selectedItems },
@@ -320,6 +343,13 @@ export function stepRoutes(app: App, context: Context): void {
       )
     },
   )
+
+  /** Runs a step together with concurrent steps. Returns undefined if the step needs a transaction of its own. */
+  function runInBatch(request: FastifyRequest, change: BatchedStep['change']): Promise<Session | undefined> {
+    const { token, scope } = request.sessionCaller
+    const origin = scope ? undefined : originOf(context, request)
+    return runBatched({ token: token!, scope, origin, change })
+  }
 }
 
 const itemListFields = ['projectIds', 'workExperienceIds', 'credentialIds']

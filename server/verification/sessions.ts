@@ -4,7 +4,7 @@ import { problem } from '../api/problem.ts'
 import { skillId } from '../catalogue/ids.ts'
 import type { LoadedSkills } from '../catalogue/loaded-skills.ts'
 import { findOpenedPage, isPageToken, pageEnd } from '../embeds/embed-sessions.ts'
-import { findPersonKey, identifyPerson } from '../people/identity/people.ts'
+import { findPersonKey, identifyPeople } from '../people/identity/people.ts'
 import type { PersonKey } from '../people/identity/person-key.ts'
 import { type Clock, HOUR, realClock } from '../platform/clock.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
@@ -66,6 +66,11 @@ export interface OpenedSession {
   expiresAt: string
 }
 
+/** A session to insert, whose input was checked. */
+export interface NewSession extends ReturnType<typeof readSessionInput> {
+  input: SessionInput
+}
+
 /** Opens a session. Only this response contains the token; the database stores its hash. */
 export async function openSession(
   tx: Tx,
@@ -74,47 +79,98 @@ export async function openSession(
   input: SessionInput,
   scriptedSkills?: LoadedSkills,
 ): Promise<OpenedSession> {
-  const { orgId, mode } = scope
-  const { testClockId, testScript } = input
-  const { student, items, returnUrl } = readSessionInput(input, mode, scriptedSkills)
-  const clock = await attachTestClock(tx, scope, serverClock, testClockId, 'testClockId')
-  const now = clock.now()
-  const sessionToken = `vst_${randomToken(32)}`
-  const verificationId = `SV_${randomCode(26)}` // five random bits per character
-  const expiresAt = new Date(now + SESSION_LIFETIME_MS)
-  // The mailbox identifies the student. The phone number was not verified: no message is sent to it.
-  const person = await identifyPerson(tx, scope, now, { email: student.email })
-  if (person.isRestricted)
+  const checkedInput = readSessionInput(input, scope.mode, scriptedSkills)
+  const clock = await attachTestClock(tx, scope, serverClock, input.testClockId, 'testClockId')
+  const [opened] = await insertSessions(tx, scope, clock.now(), [{ input, ...checkedInput }])
+  if (!opened)
     throw problem(
       'FORBIDDEN',
       'The student withdrew consent, or the processing of their data is restricted. Lift the restriction first, if the student agrees (partner API: POST /people/{person_id}/unrestrict).',
     )
-  const values: SessionValues = { student, items, skills: [], returnUrl }
-  const redacted = redactSession(values)
-  const studentTime = testScript ? firstActionTime(testScript, now) : null
-  const { rows } = await sql<{ user_id: string }>`
-    with student as (
+  return opened
+}
+
+/** Inserts sessions of one organisation and mode. Returns undefined for students whose data may not be processed. */
+export async function insertSessions(
+  tx: Tx,
+  scope: OrgScope,
+  now: number,
+  sessions: NewSession[],
+): Promise<(OpenedSession | undefined)[]> {
+  const { orgId, mode } = scope
+  const expiresAt = new Date(now + SESSION_LIFETIME_MS)
+  // The mailbox identifies the student. The phone number was not verified: no message is sent to it.
+  const people = await identifyPeople(
+    tx,
+    scope,
+    now,
+    sessions.map(({ student }) => ({ email: student.email })),
+  )
+  const newSessions = sessions.flatMap(({ input, student, items, returnUrl }, index) => {
+    const person = people[index]!
+    if (person.isRestricted) return []
+    const { testClockId, testScript, age } = input
+    const sessionToken = `vst_${randomToken(32)}`
+    const verificationId = `SV_${randomCode(26)}` // five random bits per character
+    const values: SessionValues = { student, items, skills: [], returnUrl }
+    const redacted = redactSession(values)
+    const studentTime = testScript ? firstActionTime(testScript, now) : null
+    const row = {
+      verification_id: verificationId,
+      new_user_id: newId('SU_', now),
+      student_key: studentKey(student.externalStudentId, testClockId),
+      person_id: person.personId,
+      personal: byteaText(sealSession(person.key, verificationId, values)),
+      email_index: byteaText(person.emailIndex!),
+      token_hash: byteaText(hashToken(sessionToken)),
+      student: redacted.student,
+      items: redacted.items,
+      test_clock_id: testClockId ?? null,
+      is_minor: age === undefined ? null : age < ADULT_AGE_YEARS,
+      test_script: testScript ?? null,
+      test_student_at: studentTime === null ? null : new Date(studentTime),
+    }
+    return [{ index, sessionToken, row }]
+  })
+  if (newSessions.length === 0) return sessions.map(() => undefined)
+  // Students are sorted, so that concurrent transactions lock them in the same order and do not deadlock.
+  const { rows } = await sql<{ verification_id: string; user_id: string }>`
+    with input as (
+      select * from json_to_recordset(${JSON.stringify(newSessions.map(({ row }) => row))}::json) as row (verification_id text,
+        new_user_id text, student_key text, person_id text, personal bytea, email_index bytea, token_hash bytea, student json, items json,
+        test_clock_id text, is_minor boolean, test_script jsonb, test_student_at timestamptz)
+    ), students as (
       insert into verification_students (user_id, org_id, mode, external_student_id, created_at)
-      values (${newId('SU_', now)}, ${orgId}, ${mode}, ${studentKey(student.externalStudentId, testClockId)}, ${new Date(now)})
+      select distinct on (student_key) new_user_id, ${orgId}, ${mode}, student_key, ${new Date(now)}::timestamptz
+      from input order by student_key
       on conflict (org_id, mode, external_student_id) do update set external_student_id = excluded.external_student_id
-      returning user_id
+      returning user_id, external_student_id
     )
     insert into verification_sessions
       (verification_id, org_id, mode, user_id, person_id, personal, email_index, token_hash, status, student, items, created_at,
         updated_at, expires_at, test_clock_id, is_minor, test_script, test_student_at)
-    select ${verificationId}, ${orgId}, ${mode}, user_id, ${person.personId},
-      ${sealSession(person.key, verificationId, values)}, ${person.emailIndex}, ${hashToken(sessionToken)}, 'open',
-      ${JSON.stringify(redacted.student)}, ${JSON.stringify(redacted.items)}, ${new Date(now)}, ${new Date(now)}, ${expiresAt},
-      ${testClockId ?? null}, ${input.age === undefined ? null : input.age < ADULT_AGE_YEARS},
-      ${testScript ? JSON.stringify(testScript) : null}::text::jsonb, ${studentTime === null ? null : new Date(studentTime)}::timestamptz
-    from student
-    returning user_id`.execute(tx)
-  return {
-    sessionToken,
-    serviceVerificationId: verificationId,
-    serviceUserId: rows[0]!.user_id,
-    expiresAt: expiresAt.toISOString(),
-  }
+    select verification_id, ${orgId}, ${mode}, user_id, person_id, personal, email_index, token_hash, 'open', student, items,
+      ${new Date(now)}, ${new Date(now)}, ${expiresAt}, test_clock_id, is_minor, test_script, test_student_at
+    from input join students on external_student_id = student_key
+    returning verification_id, user_id`.execute(tx)
+  const userIds = new Map(rows.map(({ verification_id, user_id }) => [verification_id, user_id]))
+  const opened = new Map(
+    newSessions.map(({ index, sessionToken, row: { verification_id } }) => [
+      index,
+      {
+        sessionToken,
+        serviceVerificationId: verification_id,
+        serviceUserId: userIds.get(verification_id)!,
+        expiresAt: expiresAt.toISOString(),
+      },
+    ]),
+  )
+  return sessions.map((_, index) => opened.get(index))
+}
+
+/** Formats bytes as PostgreSQL reads them in a text or in JSON. */
+function byteaText(bytes: Buffer): string {
+  return `\\x${bytes.toString('hex')}`
 }
 
 /** Returns the key of a student. Limits of a student do not depend on sessions of another test clock: these are different students. */
@@ -328,39 +384,55 @@ export type SessionChange = Partial<
   extendsSession?: boolean
 }
 
-/** Stores a change of a session that the transaction has locked. */
-export async function changeSession(tx: Tx, session: Session, now: number, change: SessionChange): Promise<Session> {
+/** Returns a session after a change. */
+export function applyChange(session: Session, now: number, change: SessionChange): Session {
   const { extendsSession = false, ...fields } = change
-  const changedSession: Session = {
+  return {
     ...session,
     ...fields,
     version: session.version + 1,
     expiresAt: extendsSession && now < session.expiresAt ? now + SESSION_LIFETIME_MS : session.expiresAt,
   }
-  await tx
-    .updateTable('verification_sessions')
-    .set({
-      status: changedSession.status,
-      version: changedSession.version,
-      ...(fields.skills
-        ? {
-            skills: JSON.stringify(redactSkills(fields.skills)),
-            personal: sealSession(changedSession.personKey!, session.id, changedSession),
-            skill_numbers: fields.skills.map(({ number }) => number),
-          }
-        : {}),
-      endorsement_type: changedSession.endorsementType,
-      method: changedSession.method,
-      sources: changedSession.sources,
-      generating_by: changedSession.generatingBy,
-      generating_until: changedSession.generatingUntil === 0 ? null : new Date(changedSession.generatingUntil),
-      updated_at: new Date(now),
-      expires_at: new Date(changedSession.expiresAt),
-      completed_at: changedSession.completedAt === undefined ? null : new Date(changedSession.completedAt),
-    })
-    .where('verification_id', '=', session.id)
-    .execute()
+}
+
+/** Stores a change of a session that the transaction has locked. */
+export async function changeSession(tx: Tx, session: Session, now: number, change: SessionChange): Promise<Session> {
+  const changedSession = applyChange(session, now, change)
+  await updateSessions(tx, now, [{ session: changedSession, hasNewSkills: change.skills !== undefined }])
   return changedSession
+}
+
+/** Stores sessions that the transaction has locked and changed. */
+export async function updateSessions(
+  tx: Tx,
+  now: number,
+  changes: readonly { session: Session; hasNewSkills: boolean }[],
+): Promise<void> {
+  const rows = changes.map(({ session, hasNewSkills }) => ({
+    verification_id: session.id,
+    status: session.status,
+    version: session.version,
+    // Null leaves the stored skills and personal values unchanged.
+    skills: hasNewSkills ? redactSkills(session.skills) : null,
+    personal: hasNewSkills ? byteaText(sealSession(session.personKey!, session.id, session)) : null,
+    skill_numbers: hasNewSkills ? session.skills.map(({ number }) => number) : null,
+    endorsement_type: session.endorsementType,
+    method: session.method,
+    sources: session.sources,
+    generating_by: session.generatingBy,
+    generating_until: session.generatingUntil === 0 ? null : new Date(session.generatingUntil),
+    expires_at: new Date(session.expiresAt),
+    completed_at: session.completedAt === undefined ? null : new Date(session.completedAt),
+  }))
+  await sql`
+    update verification_sessions s set status = n.status, version = n.version, skills = coalesce(n.skills, s.skills),
+      personal = coalesce(n.personal, s.personal), skill_numbers = coalesce(n.skill_numbers, s.skill_numbers),
+      endorsement_type = n.endorsement_type, method = n.method, sources = n.sources, generating_by = n.generating_by,
+      generating_until = n.generating_until, updated_at = ${new Date(now)}, expires_at = n.expires_at, completed_at = n.completed_at
+    from json_to_recordset(${JSON.stringify(rows)}::json) as n (verification_id text, status text, version integer, skills json,
+      personal bytea, skill_numbers integer[], endorsement_type text, method text, sources text[], generating_by text,
+      generating_until timestamptz, expires_at timestamptz, completed_at timestamptz)
+    where s.verification_id = n.verification_id`.execute(tx)
 }
 
 /** Returns true once the review was requested or questions exist or are being generated; steps can then no longer change. */

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
+import { until } from '../../test/support/until.ts'
 import {
   BRICKLAYING,
   expectOk,
@@ -212,3 +214,82 @@ test('concurrent sessions cannot bypass the rules of a source', async () => {
     '409 DUPLICATE_REVIEWER_EMAIL',
   ])
 })
+
+test('concurrent calls share transactions, and each has its own effect and response', async () => {
+  const calls = await setUp()
+  const otherCalls = await setUp()
+  const restricted = await calls.openSession({ externalStudentId: 'restricted', email: 'restricted@example.com' })
+  const { queries } = calls.app.context.db
+  await sql`update people set restricted_at = now()
+    where person_id = (select person_id from verification_sessions where verification_id = ${restricted.id})`.execute(
+    queries,
+  )
+
+  const students = ['s-1', 's-2', 's-3', 's-1', 's-2', 's-3', 's-4', 's-5']
+  const [opened, rejected, ofOtherOrganisation] = await whileWritesWait(calls, () => [
+    Promise.all(students.map((id) => calls.openSession({ externalStudentId: id, email: `${id}@example.com` }))),
+    calls.openSession({ externalStudentId: 'restricted-2', email: 'restricted@example.com' }).catch(String),
+    otherCalls.openSession({ externalStudentId: 's-1' }),
+  ])
+  assert.equal(new Set(opened.map(({ userId }) => userId)).size, 5, 'a student who opens two sessions is one student')
+  assert.equal(opened[0]!.userId, opened[3]!.userId)
+  assert.match(String(rejected), /FORBIDDEN/)
+  assert.notEqual(ofOtherOrganisation.userId, opened[0]!.userId)
+  assert.ok((await countTransactions(calls)) < opened.length)
+
+  const chosenSkills = opened.map((_, index) => skillIdOf(1001 + index))
+  const outcomes = await whileWritesWait(calls, () => [
+    ...opened.map((session, index) => calls.storeSkills(session, [chosenSkills[index]!]).then(outcomeOf)),
+    calls.chooseMethod(opened.at(-1)!, 'human').then(outcomeOf),
+    calls.storeSkills(restricted).then(outcomeOf),
+    calls.storeSkills(ofOtherOrganisation).then(outcomeOf),
+    otherCalls.storeSkills(ofOtherOrganisation).then(outcomeOf),
+    calls.storeSkills({ ...restricted, token: `${restricted.token}x` }).then(outcomeOf),
+  ])
+  assert.deepEqual(outcomes, [
+    ...opened.map(() => '200'),
+    '200',
+    '403 FORBIDDEN',
+    '404 SESSION_NOT_FOUND',
+    '200',
+    '404 SESSION_NOT_FOUND',
+  ])
+  const stored = await Promise.all(opened.map((session) => calls.getFullVerification(session)))
+  assert.deepEqual(
+    stored.map(({ skills, student }) => [student.externalStudentId, skills.map((each: any) => each.skillId)]),
+    students.map((id, index) => [id, [chosenSkills[index]]]),
+  )
+  assert.equal(stored.at(-1).verificationMethod, 'human', 'both steps of one session are stored')
+  assert.ok((await countTransactions(calls)) < opened.length)
+})
+
+/** Starts calls while the database lets no transaction change sessions, so that most of the calls have to wait together. */
+async function whileWritesWait<Results extends Promise<unknown>[] | []>(
+  { app, getFullVerification }: VerificationCalls,
+  start: () => Results,
+): Promise<{ -readonly [Index in keyof Results]: Awaited<Results[Index]> }> {
+  const { db } = app.context
+  const results = await db.transaction(async (tx) => {
+    await sql`lock table verification_sessions in share mode`.execute(tx)
+    const started = start()
+    await until(async () => {
+      const { rows } = await sql`
+        select from pg_locks where not granted and relation = 'verification_sessions'::regclass
+        having count(*) >= 2`.execute(db.queries)
+      return rows.length > 0
+    })
+    // A response to a later request: the earlier ones have arrived.
+    await getFullVerification({ token: 'unknown', id: '', userId: '' }).catch(() => {})
+    return { started }
+  })
+  return Promise.all(results.started) as never
+}
+
+/** Returns how many transactions wrote the current sessions of the organisation. */
+async function countTransactions({ app, orgId }: VerificationCalls): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(distinct xmin::text) as count from verification_sessions where org_id = ${orgId}`.execute(
+    app.context.db.queries,
+  )
+  return rows[0]!.count
+}

@@ -10,7 +10,14 @@ import { requestReview } from './reviews/review-requests.ts'
 import { findReview } from './reviews/reviews.ts'
 import type { ItemsInput, SkillsInput, VerificationMethod } from './schema.ts'
 import type { ChosenSkill } from './session-skills.ts'
-import { changeSession, isLocked, requireUnlocked, type Session, verificationNotFoundProblem } from './sessions.ts'
+import {
+  changeSession,
+  isLocked,
+  requireUnlocked,
+  type Session,
+  type SessionChange,
+  verificationNotFoundProblem,
+} from './sessions.ts'
 import { MAX_SKILLS_PER_SOURCE, requireReviewerAvailable, requireSourcesAvailable } from './source-rules.ts'
 
 type StepDeps = Pick<Context, 'queue' | 'clock' | 'vault' | 'config' | 'mailboxes'>
@@ -23,7 +30,12 @@ export async function storeSkills(
   input: SkillsInput,
   loaded: LoadedSkills,
 ): Promise<Session> {
-  const now = deps.clock.now()
+  const change = skillsChange(session, input, loaded)
+  return requestReviewIfComplete(tx, deps, await changeSession(tx, session, deps.clock.now(), change))
+}
+
+/** Returns the change of step 1. */
+export function skillsChange(session: Session, input: SkillsInput, loaded: LoadedSkills): SessionChange {
   requireUnlocked(session)
   if (input.skills.length > MAX_SKILLS_PER_SOURCE) {
     throw problem(
@@ -33,8 +45,7 @@ export async function storeSkills(
   }
   const skills = readSkills(loaded, input.skills)
   const { endorsementType = 'manager' } = input
-  const changedSession = await changeSession(tx, session, now, { skills, endorsementType, extendsSession: true })
-  return requestReviewIfComplete(tx, deps, changedSession)
+  return { skills, endorsementType, extendsSession: true }
 }
 
 function readSkills(loaded: LoadedSkills, skillChoices: SkillsInput['skills']): ChosenSkill[] {
@@ -61,39 +72,46 @@ function readSkills(loaded: LoadedSkills, skillChoices: SkillsInput['skills']): 
   return skills
 }
 
+interface MethodChoice {
+  serviceVerificationId: string
+  verificationMethod: VerificationMethod
+}
+
 /** Step 2: stores the verification method. */
-export async function chooseMethod(
-  tx: Tx,
-  deps: StepDeps,
+export async function chooseMethod(tx: Tx, deps: StepDeps, session: Session, choice: MethodChoice): Promise<Session> {
+  const change = methodChange(session, choice)
+  if (!change) return session
+  return requestReviewIfComplete(tx, deps, await changeSession(tx, session, deps.clock.now(), change))
+}
+
+/** Returns the change of step 2; undefined for a session that can no longer change and already has the method. */
+export function methodChange(
   session: Session,
-  {
-    serviceVerificationId,
-    verificationMethod,
-  }: { serviceVerificationId: string; verificationMethod: VerificationMethod },
-): Promise<Session> {
+  { serviceVerificationId, verificationMethod }: MethodChoice,
+): SessionChange | undefined {
   if (serviceVerificationId !== session.id) throw verificationNotFoundProblem()
-  const now = deps.clock.now()
-  if (isLocked(session) && session.method === verificationMethod) return session
+  if (isLocked(session) && session.method === verificationMethod) return undefined
   requireUnlocked(session)
-  const changedSession = await changeSession(tx, session, now, { method: verificationMethod, extendsSession: true })
-  return requestReviewIfComplete(tx, deps, changedSession)
+  return { method: verificationMethod, extendsSession: true }
 }
 
 /** Step 3: stores the chosen items, and replaces those stored before. */
 export async function storeItems(tx: Tx, deps: StepDeps, session: Session, input: ItemsInput): Promise<Session> {
   const now = deps.clock.now()
-  if (session.method === null)
-    throw problem('VERIFICATION_METHOD_NOT_SET', 'Choose the verification method first (step 2).')
-  requireUnlocked(session)
-  const updatedSession = { ...session, sources: chooseItems(session.items, input) }
+  const change = itemsChange(session, input)
+  const updatedSession = { ...session, sources: change.sources }
   const review = session.method === 'human' ? await findReview(tx, session.id) : undefined
   await requireSourcesAvailable(tx, updatedSession, now)
   if (review) await requireReviewerAvailable(tx, updatedSession, review, now)
-  const changedSession = await changeSession(tx, session, now, {
-    sources: updatedSession.sources,
-    extendsSession: true,
-  })
-  return requestReview(tx, deps, changedSession, review)
+  return requestReview(tx, deps, await changeSession(tx, session, now, change), review)
+}
+
+/** Returns the change of step 3. */
+export function itemsChange(session: Session, input: ItemsInput) {
+  if (session.method === null)
+    throw problem('VERIFICATION_METHOD_NOT_SET', 'Choose the verification method first (step 2).')
+  requireUnlocked(session)
+  return { sources: chooseItems(session.items, input), extendsSession: true } satisfies SessionChange
 }
 
 /** Requests the review if this step was the last one missing. */

@@ -10,7 +10,7 @@ import type { Session } from '../sessions.ts'
 const ORIGIN_LIFETIME_MS = 90 * DAY
 
 /** Keyed hashes of the network and the browser that a request came from. Neither can be read back. */
-interface Origin {
+export interface Origin {
   networkHash: Buffer
   deviceHash: Buffer
 }
@@ -24,7 +24,7 @@ interface OriginRequest {
  * Returns the origin of a request. Returns undefined for private addresses: most of them are a proxy that is missing in
  * TRUST_PROXY, and would make all people look like one.
  */
-function originOf({ vault }: Pick<Context, 'vault'>, { ip, headers }: OriginRequest): Origin | undefined {
+export function originOf({ vault }: Pick<Context, 'vault'>, { ip, headers }: OriginRequest): Origin | undefined {
   const address = callerAddress(ip)
   const [network = ''] = address.split('/')
   if (!ipaddr.isValid(network) || ipaddr.parse(network).range() !== 'unicast') return undefined
@@ -44,11 +44,23 @@ export async function recordOrigin(
   request: OriginRequest,
 ): Promise<void> {
   const origin = originOf(deps, request)
-  if (!origin) return
-  const seenAt = new Date(deps.clock.now())
+  if (origin) await insertOrigins(tx, role, deps.clock.now(), [{ session, origin }])
+}
+
+/** Stores the hashed origins of requests about different sessions. */
+export async function insertOrigins(
+  tx: Tx,
+  role: 'student' | 'reviewer',
+  now: number,
+  origins: readonly { session: Pick<Session, 'id' | 'userId'>; origin: Origin }[],
+): Promise<void> {
+  if (origins.length === 0) return
   await sql`
     insert into review_origins (verification_id, user_id, role, network_hash, device_hash, seen_at)
-    values (${session.id}, ${session.userId}, ${role}, ${origin.networkHash}, ${origin.deviceHash}, ${seenAt})
+    select verification_id, user_id, ${role}, network_hash, device_hash, ${new Date(now)}
+    from unnest(${origins.map(({ session }) => session.id)}::text[], ${origins.map(({ session }) => session.userId)}::text[],
+      ${origins.map(({ origin }) => origin.networkHash)}::bytea[], ${origins.map(({ origin }) => origin.deviceHash)}::bytea[])
+      as n (verification_id, user_id, network_hash, device_hash)
     on conflict (verification_id, role, device_hash) do update set seen_at = excluded.seen_at`.execute(tx)
 }
 
