@@ -20,7 +20,9 @@ const PARENT_CHECK_INTERVAL_MS = 500
 export async function install({ dev }) {
   if (findMissingPackage({ dev })) await installPackages({ dev })
   if (existsSync(bundlesFolder())) return
-  const code = await run(nodeBinary(), [join(root, 'scripts/modules/bundled-packages.mjs')], { stdio: 'inherit' })
+  const code = await run(nodeBinary(), [join(root, 'scripts/modules/bundled-packages.mjs')], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
   if (code !== 0) print('bundling packages failed; see the output above. Starting without bundles, which takes longer')
 }
 
