@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { bundlesFolder, bundlesOption } from './modules/bundled-packages.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 /** The first Node version that runs TypeScript without a flag. */
@@ -15,9 +16,17 @@ const MEMORY_ENV = { MALLOC_ARENA_MAX: '1' }
 const PROGRESS_INTERVAL_MS = 10_000
 const PARENT_CHECK_INTERVAL_MS = 500
 
-/** Installs the packages of package-lock.json if node_modules lacks one or has another version. */
+/** Installs the packages of package-lock.json if node_modules lacks one or has another version, and bundles some of them. */
 export async function install({ dev }) {
-  if (!findMissingPackage({ dev })) return
+  if (findMissingPackage({ dev })) await installPackages({ dev })
+  if (existsSync(bundlesFolder())) return
+  const code = await run(nodeBinary(), [join(root, 'scripts/modules/bundled-packages.mjs')], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  if (code !== 0) print('bundling packages failed; see the output above. Starting without bundles, which takes longer')
+}
+
+async function installPackages({ dev }) {
   print('Installing packages (only on the first run and after updates)…')
   const startedAt = Date.now()
   const seconds = () => Math.round((Date.now() - startedAt) / 1000)
@@ -67,7 +76,8 @@ function nodeBinary() {
  */
 export function runScript(script, args, env = {}) {
   // Without "--", Node.js reads --env-file from the arguments of the script too, and stops if the file does not exist.
-  const child = spawn(nodeBinary(), [...NODE_FLAGS, '--', join(root, script), ...args], {
+  const flags = existsSync(bundlesFolder()) ? [...NODE_FLAGS, bundlesOption()] : NODE_FLAGS
+  const child = spawn(nodeBinary(), [...flags, '--', join(root, script), ...args], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: {
       NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'compiled'),

@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { buildPages } from '../server/web-assets/build.ts'
+import { bundlesFolder } from './modules/bundled-packages.mjs'
 import { DATABASE_PACKAGE, findRuntimePackages, NODE_PACKAGE } from './release/packages.ts'
 import { findSourceFiles } from './release/source-files.ts'
 
@@ -24,6 +25,7 @@ const DATA_PATHS = [
   'openapi',
   'collections',
   'migrations',
+  'scripts/modules/resolve-modules.mjs',
   'web/dist',
   'sdk/README.md',
   'CHANGELOG.md',
@@ -57,6 +59,7 @@ copySources()
 for (const path of DATA_PATHS) copy(path)
 for (const path of readdirSync(join(root, 'sdks'))) if (path !== 'vectors.json') copyIfPresent(`sdks/${path}/README.md`)
 for (const path of packagePaths) copyPackage(path)
+cpSync(bundlesFolder(), join(folder, 'bundled-packages'), { recursive: true })
 if (options['with-node']) copyNode()
 writePackageJson()
 writeLauncher()
@@ -144,11 +147,16 @@ exec "$node" --max-semi-space-size=8 -- "$root/bin/attestry.mjs" "$@"
 `
   writeFileSync(join(folder, 'bin/attestry'), script)
   chmodSync(join(folder, 'bin/attestry'), 0o755)
-  const program = `const major = Number(process.versions.node.split('.')[0])
+  const program = `import { fileURLToPath } from 'node:url'
+
+const major = Number(process.versions.node.split('.')[0])
 if (major < ${MIN_NODE_MAJOR}) {
   console.error(\`attestry: Node.js ${MIN_NODE_MAJOR} or later is required; this is \${process.versions.node}\`)
   process.exit(1)
 }
+// Packages of hundreds of modules are loaded from a few files, which takes half the time.
+const bundles = fileURLToPath(new URL('../bundled-packages', import.meta.url))
+await import(\`../scripts/modules/resolve-modules.mjs?bundles=\${encodeURIComponent(bundles)}\`)
 await import('../cli/main.ts')
 `
   writeFileSync(join(folder, 'bin/attestry.mjs'), program)

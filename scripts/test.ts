@@ -7,11 +7,11 @@ import { join, relative } from 'node:path'
 import { buildPages } from '../server/web-assets/build.ts'
 import { CHROMIUM_ADVICE, isChromiumAvailable } from '../test/browser/find-chromium.ts'
 import { isCi, parseTestArguments, selectFiles } from '../test/runner/arguments.ts'
-import { bundlePackages } from '../test/runner/bundled-packages.ts'
 import { prepareTemplate, startCluster } from '../test/runner/cluster.ts'
 import { startExternalPostgres } from '../test/runner/external.ts'
 import { isPgBouncerAvailable, PGBOUNCER_ADVICE, startPgBouncer } from '../test/runner/pooler.ts'
 import type { TestSummary } from '../test/runner/summary-reporter.ts'
+import { bundlesOption } from './modules/bundled-packages.mjs'
 
 // Starts a PostgreSQL server, runs the tests against it, stops it, and lists the slowest test files.
 //   npm test                                          all tests, on the embedded PostgreSQL
@@ -51,7 +51,6 @@ if (options.pooled && !isPgBouncerAvailable()) {
 }
 
 await buildPages()
-const moduleOption = await bundlePackages()
 const cluster = options.external ? await startExternalPostgres() : await startCluster({ inMemory: true })
 const pooler = options.pooled ? await startPgBouncer(cluster.url) : undefined
 const reportFolder = await mkdtemp(join(tmpdir(), 'attestry-failed-'))
@@ -118,7 +117,7 @@ async function runTests(files: string[], concurrency: number): Promise<TestSumma
   const child = spawn(
     process.execPath,
     [
-      moduleOption,
+      bundlesOption(),
       '--import=./test/runner/hang-timeout.ts',
       '--test',
       `--test-concurrency=${concurrency}`,

@@ -1,4 +1,4 @@
-/** Options with which a process of the project loads its modules as fast as the test that starts it; see test/runner/resolve-modules.mjs. */
+/** Options with which a process of the project loads its modules as fast as the test that starts it; see scripts/modules/resolve-modules.mjs. */
 export const nodeOptions: string[] = process.execArgv.filter((option) =>
-  option.includes('/test/runner/resolve-modules.mjs?'),
+  option.includes('/scripts/modules/resolve-modules.mjs?'),
 )

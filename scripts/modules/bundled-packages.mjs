@@ -1,11 +1,14 @@
+// Bundles the packages that consist of hundreds of modules into a few files, once per version. A process that loads the bundles, with
+// resolve-modules.mjs, takes half the CPU time until its modules are loaded, and less memory. The launcher imports this file before
+// anything is installed, and it is therefore plain JavaScript; run as a program, it writes the bundles.
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { fileURLToPath } from 'node:url'
 
 const MODULES_FOLDER = fileURLToPath(new URL('../../node_modules', import.meta.url))
-const HOOK = fileURLToPath(new URL('./resolve-modules.mjs', import.meta.url))
+const HOOK = new URL('resolve-modules.mjs', import.meta.url)
 /** The packages with the most modules, 900 of 1,400, by the names under which the server and the command line import them. */
 export const BUNDLED_IMPORTS = [
   'kysely',
@@ -20,30 +23,29 @@ export const BUNDLED_IMPORTS = [
   'typebox/value',
 ]
 
-/**
- * Bundles the packages that consist of hundreds of modules into a few files, once per version, and returns the option of Node.js with which
- * a process loads them. It halves the time in which a process of a test run loads its modules.
- */
-export async function bundlePackages(): Promise<string> {
-  const folder = join(MODULES_FOLDER, '.cache/attestry-test-packages', hashSources())
-  if (!existsSync(folder)) await writeBundles(folder)
-  const url = pathToFileURL(HOOK)
-  url.searchParams.set('bundles', folder)
+/** Returns the folder of the bundles of the installed versions. It exists if they are bundled. */
+export function bundlesFolder() {
+  return join(MODULES_FOLDER, '.cache/attestry-packages', hashSources())
+}
+
+/** Returns the option of Node.js with which a process loads the bundles. */
+export function bundlesOption() {
+  const url = new URL(HOOK)
+  url.searchParams.set('bundles', bundlesFolder())
   return `--import=${url.href}`
 }
 
 /** Returns a hash over everything that the bundles depend on: this file, and the versions of the packages and of the bundler. */
-function hashSources(): string {
+function hashSources() {
   const hash = createHash('sha256').update(readFileSync(fileURLToPath(import.meta.url)))
   for (const name of ['kysely', 'typebox', 'vite'])
     hash.update(JSON.parse(readFileSync(join(MODULES_FOLDER, name, 'package.json'), 'utf8')).version)
   return hash.digest('hex').slice(0, 16)
 }
 
-/** The folder is renamed when it is complete, so that concurrent test runs do not interfere. */
-async function writeBundles(folder: string): Promise<void> {
+/** Writes the bundles to a folder, which is renamed when it is complete, so that processes that do this at the same time do not interfere. */
+async function writeBundles(folder) {
   const { build } = await import('vite')
-  const { NODE_ENV } = process.env
   const staging = `${folder}-${process.pid}`
   try {
     await build({
@@ -68,9 +70,8 @@ async function writeBundles(folder: string): Promise<void> {
       if (!existsSync(folder)) throw error
     })
   } finally {
-    // Vite sets it to "production", and npm then leaves out packages for development.
-    if (NODE_ENV === undefined) delete process.env.NODE_ENV
-    else process.env.NODE_ENV = NODE_ENV
     await rm(staging, { recursive: true, force: true })
   }
 }
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await writeBundles(bundlesFolder())

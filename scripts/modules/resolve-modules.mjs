@@ -1,6 +1,7 @@
-// Loaded with --import into the processes of a test run, because loading 2,000 modules takes longer than most tests. Relative imports of
-// TypeScript files are resolved without asking the file system for symbolic links and package.json files. Packages of hundreds of modules
-// are loaded from the folder of bundled-packages.ts. Plain JavaScript, because some tests start Node 20, where registerHooks does not exist.
+// Loaded with --import into the processes of the server, the command line and the tests, because resolving the imports of 2,000 modules
+// takes most of the time of their start. Relative imports of TypeScript files are resolved without asking the file system for symbolic links
+// and package.json files. Packages of hundreds of modules are loaded from the folder of bundled-packages.mjs. Plain JavaScript, because
+// some tests start Node 20, where registerHooks does not exist.
 import { readdirSync } from 'node:fs'
 import module from 'node:module'
 import { pathToFileURL } from 'node:url'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
-import { nodeOptions } from '../support/node-options.ts'
-import { BUNDLED_IMPORTS } from './bundled-packages.ts'
+import { nodeOptions } from '../../test/support/node-options.ts'
+import { BUNDLED_IMPORTS } from './bundled-packages.mjs'
 
 test('tests and the processes that they start load bundled packages, with the exports of the originals', () => {
   const program = `
@@ -18,7 +18,7 @@ test('tests and the processes that they start load bundled packages, with the ex
   }
   const [bundled, original] = [load(nodeOptions), load([])]
   for (const name of BUNDLED_IMPORTS) {
-    assert.match(bundled[name]!.url, /\/attestry-test-packages\//)
+    assert.match(bundled[name]!.url, /\/attestry-packages\//)
     assert.match(original[name]!.url, /\/node_modules\/(kysely|typebox)\//)
     assert.ok(original[name]!.names.length > 0)
     assert.deepEqual(bundled[name]!.names, original[name]!.names)

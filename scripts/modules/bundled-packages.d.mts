@@ -1,0 +1,3 @@
+export declare const BUNDLED_IMPORTS: string[]
+export declare function bundlesFolder(): string
+export declare function bundlesOption(): string
