@@ -489,6 +489,7 @@ test('a QTI item and a QTI package are imported', async () => {
     ],
   )
   const [set] = await listOwnItems(app.context.db.queries, app.context.vault, partner.orgId, 1001)
+  assert.equal(set!.items.length, 1, 'no items of other skills')
   assert.deepEqual(set!.items[0]!.texts, {
     en: { stem: `On a building site. ${first.stem}`, options: [first.key, ...first.distractors] },
   })
