@@ -61,6 +61,13 @@ test('a POST request that is sent again with the same signature is rejected, unl
 
   const sendFailing = await signRequest(key, 'retry-later', later)
   for (let attempt = 0; attempt < 2; attempt++) assert.deepEqual(await sendFailing(url), [409, 'CONFLICT'])
+  const sendWhileBusy = await signRequest(key, 'busy', later)
+  for (let attempt = 0; attempt < 2; attempt++)
+    assert.deepEqual(
+      await sendWhileBusy(url),
+      [503, 'SERVICE_UNAVAILABLE'],
+      'a response with Retry-After had no effect',
+    )
   const sendBroken = await signRequest(key, 'broken', later)
   assert.deepEqual(await sendBroken(url), [500, 'SERVER_ERROR'])
   assert.deepEqual(await sendBroken(url), [409, 'CONFLICT'], 'it may have had an effect')

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
+import { encodeRecord } from './archive.ts'
 import { BackupError, decryptStream, encryptStream } from './encryption.ts'
 
 const key = Buffer.alloc(32, 1)
@@ -17,6 +18,16 @@ async function collect(stream: AsyncIterable<Buffer>): Promise<Buffer> {
 
 const encrypt = (plain: Buffer, partBytes = 10_000) => collect(encryptStream(parts(plain, partBytes), key))
 const decrypt = (bytes: Buffer, decryptionKey = key) => collect(decryptStream(parts(bytes, 777), decryptionKey))
+
+test('records have the format of earlier versions, whose backups can be restored', () => {
+  const rows = encodeRecord({ kind: 'rows', bytes: Buffer.from('1\tAsha\n') })
+  assert.deepEqual(rows, Buffer.from('\x02\0\0\0\x071\tAsha\n'))
+  const end = '{"kind":"end","tables":3}'
+  assert.deepEqual(
+    encodeRecord({ kind: 'end', tables: 3 }),
+    Buffer.from(`\x01\0\0\0${String.fromCharCode(end.length)}${end}`),
+  )
+})
 
 test('every length is decrypted to the same bytes, and equal contents are encrypted differently', async () => {
   for (const length of [0, 1, 65_535, 65_536, 65_537, 131_072, 300_000]) {

@@ -296,6 +296,7 @@ test('Twilio: sends text messages and calls, and provider errors map to the righ
     [twilioError(401, 20003), 'rejected'],
     [twilioError(400, 21408), 'rejected'],
     [twilioError(500, 20500), 'unknown'],
+    [{ status: 502, body: '<html>' }, 'unknown'],
     ['reset', 'unknown'],
   ]
   for (const channel of [sms, voice]) {
@@ -383,6 +384,7 @@ test('Exotel: a call has the flow and a caller ID of an Indian series, and error
     [exotelError(429, 'TOO_MANY_REQUESTS'), 'busy', 5],
     [{ ...exotelError(429, 'TOO_MANY_REQUESTS'), headers: { 'retry-after': '60' } }, 'busy', 60],
     [exotelError(500, 'INTERNAL'), 'unknown'],
+    [{ status: 502, body: '<html>' }, 'unknown'],
     ['reset', 'unknown'],
   ]
   for (const [behaviour, reason, retryAfter] of cases) {
@@ -453,6 +455,7 @@ test('Exotel: messages have the registered text, and errors map to the right rea
     [exotelError(429, 'TOO_MANY_REQUESTS'), 'busy', 5],
     [exotelError(503, 'UNAVAILABLE'), 'busy', 5],
     [exotelError(500, 'INTERNAL'), 'unknown'],
+    [{ status: 502, body: '<html>' }, 'unknown'],
     ['reset', 'unknown'],
   ]
   for (const [behaviour, reason, retryAfter] of cases) {

@@ -581,6 +581,23 @@ test('WhatsApp: reports about templates update the register, and no more people 
   clock.advance(HOUR)
   await contactNow(context)
   assert.equal(countSent(), 5)
+
+  for (const [tier, people] of [
+    ['TIER_50', 50],
+    ['TIER_250', 250],
+    ['TIER_1K', 1000],
+    ['TIER_2K', 2000],
+    ['TIER_10K', 10_000],
+    ['TIER_100K', 100_000],
+    ['TIER_OF_TOMORROW', 100_000],
+    ['TIER_UNLIMITED', null],
+  ]) {
+    await send('phone_number_quality_update', { event: 'UPGRADE', current_limit: tier })
+    const { rows } = await context.db.pool.query('select daily_limit from whatsapp_limits where org_id = $1', [
+      partner.orgId,
+    ])
+    assert.equal(rows[0].daily_limit, people, `${tier}`)
+  }
 })
 
 test('WhatsApp: the messaging limit of another account does not apply, and workers do not exceed a limit together', async () => {

@@ -81,6 +81,22 @@ test('a candidate completes the conversation with free-text answers', () => {
   )
 })
 
+test('the first 2,000 characters of a spoken or typed answer are stored', () => {
+  const atVoice = replyAll(initialState(), 'yes', 'English', 'yes')
+  for (const length of [1999, 2000, 2001])
+    assert.equal(replyAll(atVoice, '😀'.repeat(length)).enrichment[1], '😀'.repeat(Math.min(length, 2000)))
+})
+
+test('only the questions of the chosen methods are expected', () => {
+  const totalOf = (changes: Partial<ConversationFlow>) => progressOf(initialState(), { ...flow, ...changes }).total
+  assert.equal(totalOf({}), 11)
+  assert.equal(totalOf({ methods: ['data_enrichment'] }), 2)
+  assert.equal(totalOf({ methods: ['skill_verification'] }), 8)
+  assert.equal(totalOf({ methods: ['interest_collection'] }), 1)
+  assert.equal(totalOf({ methods: ['interest_collection'], interest: false }), 0)
+  assert.equal(totalOf({ interest: false }), 10)
+})
+
 test('the first question about a skill names the skill, and the others do not', () => {
   const replies = ['yes', 'English', 'yes', 'next week', '1', '2', '3', '4', '4', '4']
   const texts = replies.map((_, index) => {

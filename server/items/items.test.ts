@@ -457,7 +457,11 @@ test('a QTI item and a QTI package are imported', async () => {
   const [first, second] = sampleItems(2) as [SampleItem, SampleItem]
   const withoutSkill = await importText(itemXml(first), { file_name: 'q1.xml' })
   assert.match(withoutSkill.body.error.message, /^q1\.xml: the skill is missing/)
-  const single = await importText(itemXml(first), { file_name: 'q1.xml', skill_id: 'sk_1001' })
+  const withDefault = itemXml(first).replace(
+    '<qti-correct-response>',
+    '<qti-default-value><qti-value>c2</qti-value></qti-default-value><qti-correct-response>',
+  )
+  const single = await importText(withDefault, { file_name: 'q1.xml', skill_id: 'sk_1001' })
   assert.equal(single.status, 200, JSON.stringify(single.body))
   const metadata = `<metadata><lom:lom><lom:general><lom:keyword><lom:string>sk_1002</lom:string></lom:keyword></lom:general>
     <lom:educational><lom:difficulty><lom:source>LOMv1.0</lom:source><lom:value>very difficult</lom:value></lom:difficulty></lom:educational></lom:lom></metadata>`
@@ -485,6 +489,7 @@ test('a QTI item and a QTI package are imported', async () => {
     ],
   )
   const [set] = await listOwnItems(app.context.db.queries, app.context.vault, partner.orgId, 1001)
+  assert.equal(set!.items.length, 1, 'no items of other skills')
   assert.deepEqual(set!.items[0]!.texts, {
     en: { stem: `On a building site. ${first.stem}`, options: [first.key, ...first.distractors] },
   })

@@ -5,6 +5,7 @@ import { startApp, type TestApp } from '../../test/support/app.ts'
 import { startSmtp } from '../../test/support/smtp.ts'
 import { until } from '../../test/support/until.ts'
 import { getEmail, listEmails, type NewEmail, queueEmail } from './mail.ts'
+import { openSmtp } from './smtp.ts'
 
 const SAMPLE_EMAIL: NewEmail = {
   kind: 'notice',
@@ -96,6 +97,28 @@ test('a temporary SMTP error is retried, a permanent one fails the email', async
   const rejectedId = await queueSampleEmail(app, { ...SAMPLE_EMAIL, to: { address: 'nobody@example.com' } })
   await until(async () => (await getEmail(db.queries, vault, rejectedId)).status === 'failed')
   assert.match((await getEmail(db.queries, vault, rejectedId)).last_error!, /no such user/)
+})
+
+test('a password is sent to another machine with encryption only, unless the URL allows it', async (t) => {
+  const passwords: unknown[] = []
+  const server = await startSmtp({
+    disabledCommands: ['STARTTLS'],
+    onAuth({ password }, _session, done) {
+      passwords.push(password)
+      done(null, { user: 'asha' })
+    },
+  })
+  t.after(server.stop)
+  const verify = async (host: string, options = '') => {
+    const smtp = await openSmtp(server.url.replace('127.0.0.1', `asha:secret@${host}`) + options)
+    await smtp.verify().finally(smtp.close)
+  }
+  // This machine too, but an address that counts as another one.
+  for (const options of ['', '?requireTLS=true']) await assert.rejects(verify('0.0.0.0', options), /STARTTLS|TLS/)
+  assert.deepEqual(passwords, [])
+  await verify('0.0.0.0', '?requireTLS=false')
+  await verify('127.0.0.1')
+  assert.deepEqual(passwords, ['secret', 'secret'])
 })
 
 test('a name or a subject cannot inject a header', async (t) => {

@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import { type Config, isLoopback } from '../config.ts'
 
 /** A header value such as `Attestry <no-reply@example.com>`, or its parts. */
 type EmailSender = string | { name: string; address: string }
@@ -51,6 +51,7 @@ export async function openSmtp(smtpUrl: string): Promise<SmtpTransport> {
   const { createTransport } = await import('nodemailer') // loaded on demand: many deployments have no SMTP server
   const transport = createTransport({
     url: smtpUrl,
+    ...(sendsPasswordOverNetwork(smtpUrl) ? { requireTLS: true } : {}),
     pool: true,
     maxConnections: 4,
     connectionTimeout: CONNECT_TIMEOUT_MS,
@@ -84,6 +85,16 @@ export async function openSmtp(smtpUrl: string): Promise<SmtpTransport> {
     },
     close: () => transport.close(),
   }
+}
+
+/**
+ * Returns whether the URL has a password that is sent to another machine, unless the URL has an option about it: someone on the way could
+ * remove the offer of STARTTLS, and would then read the password and sign-in links.
+ */
+function sendsPasswordOverNetwork(smtpUrl: string): boolean {
+  const { protocol, password, hostname, searchParams } = new URL(smtpUrl)
+  if (searchParams.has('requireTLS') || searchParams.has('ignoreTLS')) return false
+  return protocol === 'smtp:' && password !== '' && !isLoopback(hostname.replace(/^\[|\]$/g, ''))
 }
 
 interface NodemailerError extends Error {

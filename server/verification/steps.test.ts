@@ -108,6 +108,8 @@ test('step 3 reports errors in the documented order', async () => {
   assert.equal(outcomeOf(unknownItemResponse), '400 UNKNOWN_ITEM')
   assert.match(unknownItemResponse.body.error.message, /credentialIds: "p-1"/)
   assert.deepEqual((await calls.getFullVerification(session)).stored.projects, [], 'nothing is stored')
+  const unknownItemsResponse = await calls.storeItems(session, { workExperienceIds: ['x'], credentialIds: ['y'] })
+  assert.match(unknownItemsResponse.body.error.message, /^workExperienceIds: "x"/, 'the first unknown item is named')
   const duplicateIdResponse = await calls.storeItems(session, { projectIds: ['p-1', 'p-1'] })
   assert.equal(duplicateIdResponse.body.data.stored.projects.length, 1)
 })

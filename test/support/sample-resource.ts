@@ -45,6 +45,7 @@ export function addSampleResource(app: App, context: Context, options: SampleRes
               await options.pause?.()
               if (name === 'conflict') throw problem('CONFLICT', 'A sample with this name exists already.')
               if (name === 'retry-later') throw problem('CONFLICT', 'Not now.', { retryAfter: 7 })
+              if (name === 'busy') throw problem('SERVICE_UNAVAILABLE', 'Too many requests at once.', { retryAfter: 3 })
               if (name === 'poor') throw problem('INSUFFICIENT_CREDITS', 'Not enough credits.')
               if (name === 'broken') throw new Error('the database password is hunter2')
               const returnsSecret = name === 'secret'

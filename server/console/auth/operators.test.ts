@@ -91,6 +91,25 @@ test('a person can be an operator and a member, and keeps the other role', async
   assert.equal((await both.get('/operator/orgs')).status, 403)
 })
 
+test('a person who is removed from one organisation stays signed in to the others', async () => {
+  const app = await startWithResetLimits()
+  const { orgId } = await app.fixtures.createOrg()
+  const { orgId: otherOrgId } = await app.fixtures.createOrg('Other Ltd')
+  const email = 'freelancer@example.com'
+  const person = await signInMember(app, orgId, 'recruiter', email)
+  await app.context.db.transaction((tx) => addMember(tx, app.clock, otherOrgId, { email, role: 'viewer' }))
+  for (const [org, status] of [
+    [orgId, 200],
+    [otherOrgId, 401],
+  ] as const) {
+    const owner = await signInMember(app, org, 'owner')
+    const { items } = (await owner.get(`/orgs/${org}/members`)).body.data
+    const { member_id } = items.find((member: any) => member.email === email)
+    assert.equal((await owner.delete(`/orgs/${org}/members/${member_id}`)).status, 200)
+    assert.equal((await person.get('/session')).status, status)
+  }
+})
+
 test("an address that only resembles an operator's gets no operator rights", async () => {
   const app = await startWithResetLimits()
   const { context, clock } = app

@@ -78,6 +78,7 @@ test('a recruiter creates a workflow, a mandate and a campaign, and replies as t
   }
   assert.equal((await viewer.post(`${path}/reply`, { text: 'hello', client_id: 'v' })).status, 403)
   const { body } = await recruiter.get(path)
+  assert.deepEqual([body.data.next_contact_at, body.data.asking], [null, []])
   assert.deepEqual(
     body.data.messages.map((message: any) => `${message.direction} ${message.channel} ${message.state}`).slice(0, 2),
     ['out whatsapp delivered', 'in whatsapp received'],

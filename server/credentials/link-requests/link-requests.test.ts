@@ -66,9 +66,16 @@ test('the response does not show whether an address has credentials, and the num
   for (const email of ['no address', 'a', 5, '']) assert.equal((await requestLinks(calls, email)).status, 400)
   assert.equal((await requestLinks(calls, 'other@example.com')).status, 429)
 
-  clock.advance(HOUR)
+  clock.advance(HOUR - 1)
+  await requestLinks(calls, 'asha@example.com')
+  assert.equal(await runRequests(calls), 0, 'the hour has not passed')
+  clock.advance(1)
+  await requestLinks(calls, 'asha@example.com')
+  assert.equal(await runRequests(calls), 1)
+  assert.equal((await emailsAbout(calls, '· Acme Staffing')).length, 4)
+
   await holderCalls(calls.app, holderToken).change({ credentials: [{ credential_id: id, revoke: true }] })
   await requestLinks(calls, 'asha@example.com')
   await runRequests(calls)
-  assert.equal((await emailsAbout(calls, '· Acme Staffing')).length, 3, 'nothing is left to manage')
+  assert.equal((await emailsAbout(calls, '· Acme Staffing')).length, 4, 'nothing is left to manage')
 })

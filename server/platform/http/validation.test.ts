@@ -50,6 +50,22 @@ test('messages for a body show IDs and numbers, but no texts that may be persona
   assert.deepEqual(errorMessages({ body: [] }), ['body: must be an object with phone; got an array'])
 })
 
+test('an unknown property gets a list of up to twelve properties, and a hint if one has a similar name', () => {
+  const names = Array.from({ length: 13 }, (_, index) => `property_${'abcdefghijklm'[index]}`)
+  const messageFor = (name: string, count: number) => {
+    const properties = Object.fromEntries(names.slice(0, count).map((known) => [known, Type.Optional(Type.String())]))
+    const validateBody = compileRequestValidator({ body: Type.Object(properties, { additionalProperties: false }) })
+    const request = { params: {}, query: {}, body: { [name]: 'x' }, rawBody: Buffer.alloc(0) }
+    return validateBody(request).map(({ detail }) => detail.message)
+  }
+  assert.deepEqual(messageFor('other', 1), ['is not a known property; expected property_a'])
+  assert.deepEqual(messageFor('other', 12), [
+    `is not a known property; expected one of ${names.slice(0, 12).join(', ')}`,
+  ])
+  assert.deepEqual(messageFor('other', 13), ['is not a known property'])
+  assert.deepEqual(messageFor('propertya', 13), ['is not a known property; did you mean property_a?'])
+})
+
 test('a long value is not repeated', () => {
   assert.deepEqual(errorMessages({ params: { mandate_id: 'x'.repeat(100) } }), [
     'path.mandate_id: must be a mandate ID such as JM_01HZX…; got a string',

@@ -10,6 +10,7 @@ const DATA_FOLDER = new URL('../../../data/links/', import.meta.url)
 
 /** Characters of a domain label, with the two invisible joiners, which browsers ignore. */
 const LABEL = '[\\p{L}\\p{M}\\p{N}_\\u200c\\u200d-]+'
+const IGNORED_PATTERN = /(?![\u200c\u200d])\p{Default_Ignorable_Code_Point}/gu
 const DOTTED_PATTERN = new RegExp(`(?<![\\p{L}\\p{M}\\p{N}_])${LABEL}(?:\\.${LABEL})+(?=(.?))`, 'gu')
 const IP_ADDRESS_PATTERN = /(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?=[/:])/g
 /** A degree such as B.Tech or M.Com. */
@@ -83,15 +84,21 @@ function breakDots(text: string): string {
   return text.replaceAll('.', '. ')
 }
 
-/** Replaces other forms of letters, dots, colons and slashes, which browsers accept in addresses. */
+/**
+ * Replaces other forms of letters, dots, colons and slashes, which browsers accept in addresses, and removes characters that browsers
+ * ignore in them, such as variation selectors. The two joiners remain, because Indian scripts use them.
+ */
 function toPlainPunctuation(text: string): string {
-  return text.normalize('NFKC').replaceAll('\u3002', '.')
+  return text.replace(IGNORED_PATTERN, '').normalize('NFKC').replaceAll('\u3002', '.')
 }
 
 /** Returns `certain` if the text is a domain name, `possible` if it could be one (such as `Sr.Engineer`), otherwise undefined. */
 function domainKind(dottedText: string, nextCharacter: string): 'certain' | 'possible' | undefined {
   const { anyCase, lowerCase, names } = linkData()
-  const name = dottedText.replace(/[\u200c\u200d]/g, '').normalize('NFC')
+  const name = dottedText
+    .replace(/[\u200c\u200d]/g, '')
+    .replace(/[_-]+$/, '')
+    .normalize('NFC')
   const labels = name.toLowerCase().split('.')
   const topLevelDomain = labels.at(-1)!
   const hasPath = nextCharacter === '/' || nextCharacter === ':' || nextCharacter === '?'

@@ -254,6 +254,22 @@ test('one mailbox is one reviewer of a source, however the address is spelled', 
   assert.equal(await storeReviewer('peer', 'bigboss@metro.example'), '200')
 })
 
+test('a reviewer whose data may not be processed is not asked again, until the restriction is lifted', async () => {
+  const calls = await setUp()
+  const reviewer = { email: 'paused@example.com' }
+  await calls.requestReview({ reviewer })
+  const partner = calls.app.as(await calls.app.fixtures.createPartnerKey(calls.orgId))
+  const [{ person_id }] = (await partner.get('/people?email=paused%40example.com')).body.data.items
+  const session = await calls.openPreparedSession('human', { type: 'peer', student: { externalStudentId: 'stu-2' } })
+  for (const [change, outcome] of [
+    ['restrict', '409 REVIEWER_UNREACHABLE'],
+    ['unrestrict', '200'],
+  ] as const) {
+    assert.equal((await partner.post(`/people/${person_id}/${change}`, {})).status, 200)
+    assert.equal(outcomeOf(await calls.storeReviewer(session, reviewer)), outcome)
+  }
+})
+
 test('addresses of one mailbox are recognised by the rules of each provider', () => {
   const sameMailbox: [string, string][] = [
     ['Ravi+a@metro.example', 'ravi@METRO.example'],

@@ -4,7 +4,7 @@ import { Tokens } from '../../text/tokens.ts'
 import { parseSpanModel, serialiseSpanModel, spanModel, WEIGHTS_PER_ROW, WEIGHTS_PER_WORD } from './span-model.ts'
 import { SpanTagger } from './span-tagger.ts'
 import { MARK_COUNT, readGapKinds, visitTokenFeatures } from './token-features.ts'
-import { ROLE_COUNT, SENTENCE_WORD } from './word-features.ts'
+import { pairFeature, ROLE_COUNT, SENTENCE_WORD, visitAffixFeatures, wordFeature } from './word-features.ts'
 
 const TEXTS = [
   'You will work collaboratively in brainstorming sessions and develop software with Java, C++ and SQL.',
@@ -55,6 +55,32 @@ test('the scores of the tagger equal the sums of the weights of all features', (
     for (let i = 0; i < sums.length; i++)
       assert.ok(Math.abs(sums[i]! - tagger.tokenScores[i]!) <= 1, `${text}: score ${i} is ${tagger.tokenScores[i]}`)
   }
+})
+
+test('features have the numbers that the weights were trained with', () => {
+  const letters = Uint16Array.from('welding', (letter) => letter.charCodeAt(0))
+  const featuresOf = (length: number, shape: number) => {
+    const features: [number, number][] = []
+    visitAffixFeatures(letters, 0, length, shape, (role, feature) => features.push([role, feature]))
+    return features
+  }
+  assert.deepEqual(featuresOf(7, 1), [
+    [1, 1138127201],
+    [1, 1183453680],
+    [2, 1290972910],
+    [2, 1856281266],
+    [3, -1093947509],
+    [3, -1600121557],
+    [2, 454363316],
+    [2, -1445575915],
+    [2, 518985033],
+  ])
+  assert.deepEqual(featuresOf(3, 2), [
+    [1, 612398379],
+    [2, 152476140],
+    [3, 1741581072],
+  ])
+  assert.deepEqual([wordFeature(2, 12345), pairFeature(12345, 678)], [1849932960, 1374760867])
 })
 
 test('clauses and names are tagged as spans', () => {
