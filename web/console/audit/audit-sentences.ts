@@ -217,6 +217,7 @@ const ROUTE_NAMES: Record<string, string> = {
   members: t('members'),
   people: t('people'),
   'people/:id': t('a person'),
+  'people/:id/records': t('the records of a person'),
   phone: t('simulator phones'),
   'phone/:id': t('a simulator phone'),
   privacy: t('privacy settings'),
