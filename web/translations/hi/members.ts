@@ -23,7 +23,7 @@ export default {
     'वे हमारे ईमेल में भेजे गए लिंक से इस कंसोल में साइन इन करते हैं।',
   'This member is not signed in.': 'यह सदस्य अभी साइन इन नहीं है।',
   'This member is signed out immediately and loses access to this organisation.':
-    'यह सदस्य तुरंत साइन आउट हो जाता है और इस संगठन तक उसकी पहुँच समाप्त हो जाती है।',
+    'यह सदस्य तुरंत साइन आउट हो जाएँगे और इस संगठन तक उनकी पहुँच समाप्त हो जाएगी।',
   'Viewer: can view everything': 'व्यूअर: सब कुछ देख सकते हैं',
   owner: 'ओनर',
   recruiter: 'रिक्रूटर',
