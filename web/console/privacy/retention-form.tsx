@@ -4,6 +4,7 @@ import { t } from '../../translations/translate.ts'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
+import '../shared/forms.css'
 import { type ApiError, api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
 import { useOrgContext } from '../shell/session.ts'
@@ -30,7 +31,7 @@ export function RetentionForm({ isOwner, onSaved }: { isOwner: boolean; onSaved:
   if (!retention.data) return null
   const { classes } = retention.data
   return (
-    <form class="card stack" noValidate onSubmit={(event) => void save(event)}>
+    <form class="card stack narrow" noValidate onSubmit={(event) => void save(event)}>
       {classes.map((each) => (
         <Field
           key={each.class}

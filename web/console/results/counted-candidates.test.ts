@@ -112,6 +112,12 @@ test('a number links to the candidates it counts, also by keyboard, and back wit
   await page.getByRole('link', { name: 'Enrolled: 10', exact: true }).waitFor()
   assert.equal(new URL(page.url()).searchParams.get('campaign_id'), campaign_id)
 
+  // An address without a number explains itself.
+  await page.goto(pageUrl('/analytics/candidates'))
+  await page.getByText(/^This address names no number/).waitFor()
+  assert.equal(await page.getByText('query.counted').count(), 0)
+  await page.goBack()
+
   // This number counts calls, so the list shows the number of calls per candidate.
   await page.getByRole('link', { name: 'Calls, placed: 10' }).click()
   await waitForHeading(page, 'Calls, placed')

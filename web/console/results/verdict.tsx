@@ -29,11 +29,10 @@ export function VerdictSummary({ verdict }: { verdict: ListedVerdict }) {
       {shownLines.map((line) => (
         <div class="verdict-line soft small" key={line}>
           {capitalise(line)}
+          {shownLines.length < lines.length &&
+            `, ${t('and {count} more reasons', { count: lines.length - shownLines.length })}`}
         </div>
       ))}
-      {shownLines.length < lines.length && (
-        <div class="soft small">{t('and {count} more reasons', { count: lines.length - shownLines.length })}</div>
-      )}
     </>
   )
 }
