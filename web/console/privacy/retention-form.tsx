@@ -18,6 +18,17 @@ const CLASS_NAMES: Record<Retention['classes'][number]['class'], string> = {
   audit: t('Personal values in the audit log'),
 }
 
+const CLASS_DESCRIPTIONS: Record<Retention['classes'][number]['class'], string> = {
+  conversations: t('Texts of the messages of candidates, after the end of the conversation.'),
+  answers: t(
+    'Free-text answers of candidates, after the end of the conversation. Verdicts and scores remain. Events have a copy for 30 days.',
+  ),
+  contact_data: t('Names, phone numbers, email addresses and everything else about a person, after the last activity.'),
+  mails: t('Emails to people, after they were created.'),
+  request_log: t('Log of API requests, after the request.'),
+  audit: t('Names, addresses and devices in the audit log, after the entry. The entries themselves remain.'),
+}
+
 /** The retention periods, each within the bounds that the operator sets. */
 export function RetentionForm({ isOwner, onSaved }: { isOwner: boolean; onSaved: () => void }) {
   const context = useOrgContext()
@@ -38,7 +49,7 @@ export function RetentionForm({ isOwner, onSaved }: { isOwner: boolean; onSaved:
           id={`retention-${each.class}`}
           label={t('{data}, in days', { data: CLASS_NAMES[each.class] })}
           hint={t('{description} {minDays} to {maxDays} days; default {defaultDays}.', {
-            description: each.description,
+            description: CLASS_DESCRIPTIONS[each.class],
             minDays: each.min_days,
             maxDays: each.max_days,
             defaultDays: each.default_days,

@@ -104,11 +104,13 @@ export default function Requests() {
             name: t('Response'),
             cell: (row) => (
               <>
-                <span class={row.status < 400 ? 'good-text' : 'bad-text'}>
-                  {row.status}
-                  {row.code && ` ${row.code}`}
-                </span>{' '}
-                <span class="soft small whole">{t('{duration} ms', { duration: row.duration_ms.toFixed(1) })}</span>
+                <span class={row.code ? '' : 'whole'}>
+                  <span class={row.status < 400 ? 'good-text' : 'bad-text'}>
+                    {row.status}
+                    {row.code && ` ${row.code}`}
+                  </span>{' '}
+                  <span class="soft small whole">{t('{duration} ms', { duration: row.duration_ms.toFixed(1) })}</span>
+                </span>
                 {row.differed.length > 0 && (
                   <div>
                     <button type="button" class="plain flush" onClick={() => setShown(row)}>

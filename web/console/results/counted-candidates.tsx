@@ -25,7 +25,7 @@ export default function CountedCandidates() {
   const label = numberLabel(countedPath)
   const path = withQuery('/analytics/candidates', { counted: countedPath, ...filters, limit: '50' })
   const list = useList<CountedCandidate>(context.apiPath(path), { pollMs: POLL_INTERVAL_MS })
-  const isUnknown = list.error?.code === 'VALIDATION_FAILED'
+  const isUnknown = list.error?.details.some(({ path: field }) => field.endsWith('counted')) ?? false
   const nameOf = useCampaignNames(
     NO_CAMPAIGNS,
     list.items?.map(({ campaign_id }) => campaign_id),

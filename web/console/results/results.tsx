@@ -194,7 +194,7 @@ function candidateColumns(context: OrgContext): CandidateColumn[] {
           <Link class="short-name" to={context.pagePath(`/results/${result_id}`)}>
             {candidate.name}
           </Link>{' '}
-          <span class="soft small">{candidate.external_candidate_id}</span>
+          <span class="soft small whole">{candidate.external_candidate_id}</span>
           <div class="small contact-lines">
             {(candidate.phone || candidate.email) && <ContactLinks phone={candidate.phone} email={candidate.email} />}
           </div>

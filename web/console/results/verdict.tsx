@@ -28,9 +28,10 @@ export function VerdictSummary({ verdict }: { verdict: ListedVerdict }) {
     <>
       {shownLines.map((line) => (
         <div class="verdict-line soft small" key={line}>
-          {capitalise(line)}
-          {shownLines.length < lines.length &&
-            `, ${t('and {count} more reasons', { count: lines.length - shownLines.length })}`}
+          <span>{capitalise(line)}</span>
+          {shownLines.length < lines.length && (
+            <span>, {t('and {count} more reasons', { count: lines.length - shownLines.length })}</span>
+          )}
         </div>
       ))}
     </>
