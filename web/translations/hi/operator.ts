@@ -1,4 +1,6 @@
 export default {
+  'They sign in to this console with a link that we email to them.':
+    'वे हमारे ईमेल में भेजे गए लिंक से इस कंसोल में साइन इन करते हैं।',
   'sign-in link': 'साइन-इन लिंक',
   '{count} live': '{count} लाइव',
   '{count} test': '{count} टेस्ट',
