@@ -126,10 +126,7 @@ test('the search finds sections by words and error codes, and shows a query as t
   const endpoint = '/docs/api/partner/job-mandates#createMandate'
   for (const query of ['POST /mandates', 'post /mandates'])
     assert.equal(firstResult(await search(query)), endpoint, query)
-  assert.match(
-    await search('/api/v1/verify'),
-    /href="\/docs\/api\/verification\/sessions#openSession"/,
-  )
+  assert.match(await search('/api/v1/verify'), /href="\/docs\/api\/verification\/sessions#openSession"/)
   for (const query of ['webhook', 'mandate', 'campaign', 'signature'])
     assert.match(
       firstResult(await search(query))!,
