@@ -87,7 +87,7 @@ test('emails to reviewers and students are sent in the name of the organisation'
   const declined = await calls.submitReview(session, token, { declined: true, reason: 'I do not know the student.' })
   assert.equal(declined.status, 200, JSON.stringify(declined.body))
   const outcome = await checkBrandedEmail('asha@example.com')
-  assert.match(outcome.subject!, /आपके कौशल की समीक्षा नहीं कर सके/)
+  assert.match(outcome.subject!, /आपके हुनर की समीक्षा नहीं कर सके/)
   assert.match(outcome.html!, /<html lang="hi">/)
   assert.doesNotMatch(outcome.text!, /Hello|unsubscribe:/)
 })

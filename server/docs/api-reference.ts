@@ -1,147 +1,182 @@
-import { hash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
-import fastify from 'fastify'
-import { Type } from 'typebox'
-import type { App } from '../platform/http/server.ts'
-import { compressText, type EncodedBody, sendEncoded } from '../web-assets/assets.ts'
+import type { Marked } from 'marked'
+import { escapeHtml } from '../platform/text/escape-html.ts'
+import {
+  API_REFERENCE_PATH,
+  apiDescriptions,
+  type Content,
+  type Operation,
+  operationsWithTag,
+  type Parameter,
+  type Response,
+  readApiDescription,
+  TRY_REQUEST_PATH,
+  tagPath,
+} from './api-descriptions.ts'
+import { renderFields, resolve, type SchemaContext, typeText } from './schema-fields.ts'
 
-/** Path of the API reference. `?api=SLUG` selects one of the APIs. */
-export const API_REFERENCE_PATH = '/docs/api/'
-
-/** Path of the page that sends signed TEST requests, web/try-request. */
-export const TRY_REQUEST_PATH = '/docs/try'
-
-export const apiDescriptions = [
-  { title: 'Partner API', slug: 'partner', url: '/docs/openapi/partner.json' },
-  { title: 'Verification sessions', slug: 'verification', url: '/docs/openapi/verification.json' },
-  { title: 'Skill catalogue', slug: 'catalogue', url: '/docs/openapi/catalogue.json' },
-]
-
-interface ApiReference {
-  page: string
-  script: Buffer
-  policy: string
+export interface ReferencePage {
+  path: string
+  title: string
+  /** Escaped markup. */
+  body: string
 }
 
-/** Serves the API reference, rendered from openapi/. The page and its script are large, so they are loaded on the first request. */
-export function apiReferenceRoutes(app: App): void {
-  let loadingReference: Promise<ApiReference> | undefined
-  const getReference = () => {
-    loadingReference ??= loadReference()
-    return loadingReference
+/** The pages of an API: an overview and a page for each tag. */
+export interface ApiReference {
+  overview: ReferencePage
+  tags: ReferencePage[]
+}
+
+/** Loads the OpenAPI description of an API and renders its reference. HTML in the texts is shown as text. */
+export async function loadApiReference(marked: Marked, slug: string): Promise<ApiReference> {
+  const description = await readApiDescription(slug)
+  marked.use({ renderer: { html: ({ text }) => escapeHtml(text) } })
+  const context: ReferenceContext = {
+    slug,
+    description,
+    renderInline: (markdown) => marked.parseInline(markdown, { async: false }),
+    renderBlocks: (markdown) => marked.parse(markdown, { async: false }),
   }
-
-  /** The OpenAPI descriptions. The largest has 1 MB, but 70 KB if it is compressed. */
-  const bodiesByName = new Map<string, EncodedBody>()
-
-  app.get('/docs/api', async (_request, reply) => reply.redirect(API_REFERENCE_PATH, 302))
-
-  app.get(API_REFERENCE_PATH, async (_request, reply) => {
-    const { page, policy } = await getReference()
-    return reply
-      .type('text/html; charset=utf-8')
-      .headers({ 'content-security-policy': policy, 'referrer-policy': 'no-referrer', 'x-frame-options': 'DENY' })
-      .send(page)
-  })
-
-  app.get(`${API_REFERENCE_PATH}js/scalar.js`, async (_request, reply) => {
-    const { script } = await getReference()
-    return reply
-      .type('text/javascript; charset=utf-8')
-      .headers({ 'content-encoding': 'gzip', 'cache-control': 'public, max-age=86400' })
-      .send(script)
-  })
-
-  app.get(
-    '/docs/openapi/:name',
-    { schema: { params: Type.Object({ name: Type.Enum(['partner.json', 'verification.json', 'catalogue.json']) }) } },
-    async (request, reply) => {
-      const { name } = request.params
-      let body = bodiesByName.get(name)
-      if (!body) {
-        body = compressText(await readFile(new URL(`../../openapi/${name}`, import.meta.url), 'utf8'))
-        bodiesByName.set(name, body)
-      }
-      // The page is sandboxed and therefore has no origin, so that the browser treats its requests as those of another site.
-      reply
-        .type('application/json; charset=utf-8')
-        .headers({ 'access-control-allow-origin': '*', vary: 'accept-encoding' })
-      return sendEncoded(request, reply, body)
+  return {
+    overview: {
+      path: `${API_REFERENCE_PATH}?api=${slug}`,
+      title: description.info.title,
+      body: renderOverview(context),
     },
+    tags: description.tags.map(({ name, description: text }) => ({
+      path: tagPath(slug, name),
+      title: name,
+      body: renderTag(context, name, text ?? ''),
+    })),
+  }
+}
+
+interface ReferenceContext extends SchemaContext {
+  slug: string
+  renderBlocks(markdown: string): string
+}
+
+function renderOverview({ slug, description, renderBlocks }: ReferenceContext): string {
+  const { url } = apiDescriptions.find((each) => each.slug === slug)!
+  const otherApis = apiDescriptions
+    .filter((each) => each.slug !== slug)
+    .map((each) => `<a href="${API_REFERENCE_PATH}?api=${each.slug}">${escapeHtml(each.title)}</a>`)
+  const groups = description.tags.map(({ name }) => {
+    const { calls, webhooks } = operationsWithTag(description, name)
+    const items = [...calls, ...webhooks].map(
+      ({ operation: { operationId, summary } }) =>
+        `<li><a href="${tagPath(slug, name)}#${operationId}">${escapeHtml(summary)}</a></li>`,
+    )
+    return `<h3><a href="${tagPath(slug, name)}">${escapeHtml(name)}</a></h3>\n<ul>${items.join('\n')}</ul>\n`
+  })
+  return `<p>Other APIs: ${otherApis.join(', ')}. <a href="${url}">OpenAPI description</a> · <a href="${TRY_REQUEST_PATH}?api=${slug}">Send a test request</a></p>
+${renderBlocks(description.info.description)}
+<h2 id="operations">Operations</h2>
+${groups.join('')}`
+}
+
+function renderTag(context: ReferenceContext, tag: string, text: string): string {
+  const { description, renderInline } = context
+  const { calls, webhooks } = operationsWithTag(description, tag)
+  const links = [...calls, ...webhooks].map(
+    ({ operation: { operationId, summary } }) => `<li><a href="#${operationId}">${escapeHtml(summary)}</a></li>`,
+  )
+  const intro = text ? `<p>${renderInline(text)}</p>\n` : ''
+  const toc = links.length > 2 ? `<nav class="toc" aria-label="On this page"><ul>${links.join('\n')}</ul></nav>\n` : ''
+  return (
+    intro +
+    toc +
+    calls.map(({ method, path, operation }) => renderOperation(context, operation, `${method} ${path}`)).join('') +
+    webhooks.map(({ operation }) => renderOperation(context, operation, 'POST to your endpoint')).join('')
   )
 }
 
-/**
- * The script of the reference comes from a third party. In a sandbox without `allow-same-origin` it can neither read the cookies of the
- * console nor call its API. Links open in a new tab, which is not sandboxed.
- */
-const SANDBOX = 'sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox allow-downloads'
-
-/** A bar above the reference, whose own layout has a property for the height of such a bar. */
-const BAR = `<style>
-:root{--scalar-custom-header-height:44px}
-.bar{position:sticky;top:0;z-index:20;box-sizing:border-box;height:44px;padding:10px 16px;background:Canvas;border-bottom:1px solid GrayText;color-scheme:light dark;font:15px/1.5 system-ui,sans-serif}
-.bar a{color:CanvasText}
-</style>
-<nav class="bar" aria-label="Documentation"><a href="/docs">Guides and reference</a></nav>
-`
-
-/** A sandboxed page has no storage, and reading `localStorage` throws an error. The reference only stores display settings there. */
-const STORAGE_SCRIPT = `
-for (const name of ['localStorage', 'sessionStorage']) {
-  const items = new Map()
-  Object.defineProperty(window, name, { value: {
-    getItem: (key) => items.get(String(key)) ?? null,
-    setItem: (key, value) => void items.set(String(key), String(value)),
-    removeItem: (key) => void items.delete(String(key)),
-    clear: () => items.clear(),
-    key: (index) => [...items.keys()][index] ?? null,
-    get length() { return items.size },
-  } })
-}`
-
-async function loadReference(): Promise<ApiReference> {
-  const { default: scalar } = await import('@scalar/fastify-api-reference')
-  const referenceApp = fastify()
-  await referenceApp.register(scalar, {
-    routePrefix: '/docs/api',
-    configuration: {
-      sources: apiDescriptions,
-      pageTitle: 'Attestry API reference',
-      withDefaultFonts: false,
-      telemetry: false,
-      hideClientButton: true,
-      hideTestRequestButton: true,
-      agent: { disabled: true },
-      mcp: { disabled: true },
-      showDeveloperTools: 'never',
-    } as object,
-  })
-  const pageResponse = await referenceApp.inject(API_REFERENCE_PATH)
-  const script = await referenceApp.inject(`${API_REFERENCE_PATH}js/scalar.js`)
-  await referenceApp.close()
-  const page = pageResponse.body
-    .replace('</head>', () => `<script>${STORAGE_SCRIPT}</script></head>`)
-    .replace('<div id="app">', () => `${BAR}<div id="app">`)
-  return { page, script: await promisify(gzip)(script.rawPayload), policy: contentSecurityPolicy(page) }
+function renderOperation(context: ReferenceContext, operation: Operation, call: string): string {
+  const { slug, description, renderBlocks } = context
+  const { operationId, summary, description: text = '', parameters = [], requestBody, responses = {} } = operation
+  const samples = operation['x-codeSamples'] ?? []
+  const tryLink = call.includes(' /')
+    ? `<p><a href="${TRY_REQUEST_PATH}?api=${slug}&amp;operation=${operationId}">Send a test request<span hidden>: ${escapeHtml(summary)}</span></a></p>\n`
+    : ''
+  return `<h2 id="${operationId}">${escapeHtml(summary)}</h2>
+<p class="call"><code>${escapeHtml(call)}</code></p>
+${renderBlocks(text)}${tryLink}${renderParameters(
+  context,
+  parameters.map((each) => resolve<Parameter>(description, each)),
+)}${requestBody ? `<h3>Body</h3>\n${renderContent(context, requestBody.content)}` : ''}${renderResponses(
+  context,
+  Object.entries(responses).map(([status, each]) => [status, resolve<Response>(description, each)]),
+)}${samples.length > 0 ? '<h3>Code</h3>\n' : ''}${samples
+  .map(({ label, source }) => folded(escapeHtml(label), codeBlock(source)))
+  .join('')}`
 }
 
-/** Returns the policy for a page: its inline scripts are allowed by their hashes, and no others. */
-function contentSecurityPolicy(page: string): string {
-  const inlineScripts = [...page.matchAll(/<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g)].map(([, text]) => text!)
-  const scriptHashes = inlineScripts.map((text) => `'sha256-${hash('sha256', text, 'base64')}'`)
+function renderParameters({ description, renderInline }: ReferenceContext, parameters: Parameter[]): string {
+  if (parameters.length === 0) return ''
+  const items = parameters.map(
+    ({ name, in: place, required, description: text, schema }) =>
+      `<li><code>${escapeHtml(name)}</code> <span class="type">${escapeHtml(place)}, ${escapeHtml(
+        schema ? typeText(description, schema) : 'string',
+      )}${required ? '' : ', optional'}</span>${text ? `<div>${renderInline(text)}</div>` : ''}</li>\n`,
+  )
+  return `<h3>Parameters</h3>\n<ul class="fields">\n${items.join('')}</ul>\n`
+}
+
+/** Returns the responses: those of success with their fields, and errors with their codes. */
+function renderResponses(context: ReferenceContext, responses: [status: string, response: Response][]): string {
+  if (responses.length === 0) return ''
+  const items = responses.map(([status, { description, content = {} }]) => {
+    const body =
+      status < '300' ? renderContent(context, content) : `${context.renderBlocks(description)}${renderExample(content)}`
+    const title = `<code>${status}</code> ${status < '300' ? context.renderInline(description) : errorNames(description)}`
+    return body ? folded(title, body) : `<p>${title}</p>\n`
+  })
+  return `<h3>Responses</h3>\n${items.join('')}`
+}
+
+/** Returns the error codes that a description lists, or the description. */
+function errorNames(description: string): string {
+  const codes = [...description.matchAll(/^- `([A-Z_]+)`/gm)].map(([, code]) => code!)
+  return codes.length > 0
+    ? codes.map((code) => `<code>${code}</code>`).join(' ')
+    : escapeHtml(description.split('\n')[0]!)
+}
+
+function renderContent(context: ReferenceContext, content: Record<string, Content>): string {
+  return Object.entries(content)
+    .map(([mediaType, { schema }]) => {
+      const fields = schema ? renderFields(context, schema) : ''
+      const type = mediaType === 'application/json' ? '' : `<p><code>${escapeHtml(mediaType)}</code></p>\n`
+      return type + fields
+    })
+    .join('')
+    .concat(renderExample(content))
+}
+
+function renderExample(content: Record<string, Content>): string {
+  const example = content['application/json']?.example
+  return example === undefined ? '' : folded('Example', codeBlock(JSON.stringify(example, null, 2)))
+}
+
+function folded(title: string, body: string): string {
+  return `<details><summary>${title}</summary>\n${body}</details>\n`
+}
+
+function codeBlock(text: string): string {
+  return `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>\n`
+}
+
+/** Returns the pages of an API that are listed beside the text. */
+export function referenceContents(slug: string, { overview, tags }: ApiReference) {
+  const { title } = apiDescriptions.find((each) => each.slug === slug)!
   return [
-    "default-src 'none'",
-    `script-src 'self' ${scriptHashes.join(' ')}`,
-    "style-src 'self' 'unsafe-inline'",
-    "img-src 'self' data: blob:",
-    "font-src 'self' data:",
-    "connect-src 'self'",
-    "frame-ancestors 'none'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    SANDBOX,
-  ].join('; ')
+    { title, entries: [{ page: { ...overview, title: 'Overview' } }, ...tags.map((page) => ({ page }))] },
+    {
+      title: 'Other APIs',
+      entries: apiDescriptions
+        .filter((each) => each.slug !== slug)
+        .map((each) => ({ page: { path: `${API_REFERENCE_PATH}?api=${each.slug}`, title: each.title } })),
+    },
+    { title: 'Documentation', entries: [{ page: { path: '/docs', title: 'Guides and reference' } }] },
+  ]
 }

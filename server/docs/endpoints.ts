@@ -1,16 +1,7 @@
-import { readFile } from 'node:fs/promises'
-import { API_REFERENCE_PATH, apiDescriptions } from './api-reference.ts'
-import { headingId } from './heading-id.ts'
+import { apiDescriptions, type Operation, operationsWithTag, readApiDescription, tagPath } from './api-descriptions.ts'
 import type { Section } from './markdown.ts'
 
-interface Operation {
-  summary: string
-  description?: string
-  operationId: string
-  tags: string[]
-}
-
-/** An API, with a section for each endpoint. The anchors are those of the API reference. */
+/** A page of the API reference, with a section for each endpoint. */
 export interface EndpointPage {
   title: string
   path: string
@@ -19,25 +10,26 @@ export interface EndpointPage {
 
 /** Loads the endpoints of the OpenAPI descriptions for the search. */
 export async function loadEndpointPages(): Promise<EndpointPage[]> {
-  return Promise.all(
+  const pages = await Promise.all(
     apiDescriptions.map(async ({ title, slug }) => {
-      const text = await readFile(new URL(`../../openapi/${slug}.json`, import.meta.url), 'utf8')
-      const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, Operation>> }
-      const sections = Object.entries(paths).flatMap(([path, operations]) =>
-        Object.entries(operations).map(([method, operation]) => createSection(slug, method, path, operation)),
-      )
-      return { title, path: API_REFERENCE_PATH, sections }
+      const description = await readApiDescription(slug)
+      return description.tags.map(({ name }) => ({
+        title,
+        path: tagPath(slug, name),
+        sections: operationsWithTag(description, name).calls.map(({ method, path, operation }) =>
+          createSection(method, path, operation),
+        ),
+      }))
     }),
   )
+  return pages.flat()
 }
 
-function createSection(slug: string, methodLower: string, path: string, operation: Operation): Section {
-  const method = methodLower.toUpperCase()
-  const { summary, description = '', operationId, tags } = operation
+function createSection(method: string, path: string, { summary, description = '', operationId }: Operation): Section {
   return {
     // As in the guides, without the part that all paths of an API have.
     heading: `${method} ${path.replace(/^\/api(\/v1(\/partner)?)?/, '')}`,
-    anchor: `${slug}/tag/${headingId(tags[0]!)}/${method}${path}`,
+    anchor: operationId,
     text: `${summary}. ${description} ${path} ${operationId}`,
   }
 }

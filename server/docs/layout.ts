@@ -1,9 +1,8 @@
 import packageJson from '../../package.json' with { type: 'json' }
 import { escapeHtml } from '../platform/text/escape-html.ts'
 import { createPlainPageRenderer } from '../web-assets/plain-page.ts'
-import { API_REFERENCE_PATH, apiDescriptions, TRY_REQUEST_PATH } from './api-reference.ts'
+import { API_REFERENCE_PATH, apiDescriptions, TRY_REQUEST_PATH } from './api-descriptions.ts'
 import { BRUNO_PATH, POSTMAN_PATH } from './collections.ts'
-import type { ContentsGroup } from './contents.ts'
 import type { ParsedPage } from './markdown.ts'
 import { type DocsPage, VERSIONS_PATH } from './pages.ts'
 import type { SearchResult } from './search.ts'
@@ -26,6 +25,9 @@ pre,.scroll{overflow-wrap:normal}.scroll{overflow-x:auto;margin:1em 0}table{bord
 th,td{padding:6px 10px;border:1px solid var(--line);text-align:left;vertical-align:top;min-width:5em}td.right,th.right{text-align:right}
 td code{white-space:nowrap}tr:target,mark{background:var(--mark)}[id]{scroll-margin-top:12px}
 .toc{border:1px solid var(--line);border-radius:6px;padding:8px 14px}.results li{margin:0 0 1.2em}.results p{margin:.2em 0}
+h3+.fields,.fields{list-style:none;padding:0;margin:.4em 0}.fields>li{padding:.55em 0;border-bottom:1px solid var(--line)}.fields>li:last-child{border-bottom:0}
+details details,details .fields{margin-left:2px;padding-left:14px;border-left:2px solid var(--line)}summary{cursor:pointer;padding:5px 0;min-height:24px}summary:focus-visible{outline:3px solid var(--focus);outline-offset:2px}
+.type{color:var(--text-soft)}.call code{padding:4px 8px}main h2+.call{margin-top:0}
 footer{max-width:80rem;border-top:1px solid var(--line);font-size:.9em}footer a{display:inline-block;padding:4px 0}[tabindex]:focus-visible,input:focus-visible{outline:3px solid var(--focus);outline-offset:2px}
 .top a,.contents a{color:var(--text);text-decoration:none}.contents a{color:var(--text-soft)}
 .top a:hover,.contents a:hover{text-decoration:underline}.contents a[aria-current]{color:var(--accent);font-weight:650}
@@ -37,18 +39,26 @@ main{grid-column:2;grid-row:1;margin:0;width:100%}.contents{grid-column:1;grid-r
 
 export const docsPageHeaders = headers
 
+/** A group of links beside the text. */
+interface LinkGroup {
+  title: string
+  entries: { page: { path: string; title: string } }[]
+}
+
 /** Parts of a documentation page; `body` is escaped markup. */
 interface LayoutParts {
   title: string
   body: string
-  contents: ContentsGroup[]
-  currentPage?: DocsPage
+  contents: LinkGroup[]
+  currentPath?: string
+  /** The page whose Markdown is served too. */
+  markdownOf?: DocsPage
   query?: string
 }
 
 /** Returns the HTML of a page with header, table of contents and footer. */
-export function renderLayout({ title, body, contents, currentPage, query = '' }: LayoutParts): string {
-  const markdownPath = currentPage && escapeHtml(`${currentPage.path}.md`)
+export function renderLayout({ title, body, contents, currentPath, markdownOf, query = '' }: LayoutParts): string {
+  const markdownPath = markdownOf && escapeHtml(`${markdownOf.path}.md`)
   return render({
     language: 'en',
     title,
@@ -65,7 +75,7 @@ export function renderLayout({ title, body, contents, currentPage, query = '' }:
 </header>
 <div class="layout">
 `,
-    afterMain: `${renderContents(contents, currentPage)}</div>
+    afterMain: `${renderContents(contents, currentPath)}</div>
 <footer>Attestry ${escapeHtml(packageJson.version)} · <a href="${VERSIONS_PATH}">Versions</a> · <a href="/docs/changelog">Changelog</a>${
       markdownPath ? ` · <a href="${markdownPath}">This page as Markdown</a>` : ''
     } · <a href="/llms.txt">llms.txt</a></footer>
@@ -73,11 +83,11 @@ export function renderLayout({ title, body, contents, currentPage, query = '' }:
   })
 }
 
-function renderContents(contents: ContentsGroup[], currentPage: DocsPage | undefined): string {
+function renderContents(contents: LinkGroup[], currentPath: string | undefined): string {
   const groups = contents.map(({ title, entries }) => {
     const items = entries.map(
       ({ page }) =>
-        `<li><a href="${escapeHtml(page.path)}"${page === currentPage ? ' aria-current="page"' : ''}>${escapeHtml(page.title)}</a></li>`,
+        `<li><a href="${escapeHtml(page.path)}"${page.path === currentPath ? ' aria-current="page"' : ''}>${escapeHtml(page.title)}</a></li>`,
     )
     return `<h2>${escapeHtml(title)}</h2>\n<ul>${items.join('\n')}</ul>\n`
   })

@@ -1,5 +1,5 @@
 import packageJson from '../../package.json' with { type: 'json' }
-import { apiDescriptions } from './api-reference.ts'
+import { apiDescriptions } from './api-descriptions.ts'
 import type { ContentsGroup } from './contents.ts'
 import type { PageSet } from './pages.ts'
 

@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Marked } from 'marked'
+import { Type } from 'typebox'
 import type { Config } from '../config.ts'
 import type { App } from '../platform/http/server.ts'
 import { escapeHtml } from '../platform/text/escape-html.ts'
 import { compressText, type EncodedBody, sendEncoded } from '../web-assets/assets.ts'
-import { API_REFERENCE_PATH, apiReferenceRoutes } from './api-reference.ts'
+import { API_REFERENCE_PATH, apiDescriptions } from './api-descriptions.ts'
+import { type ApiReference, loadApiReference, type ReferencePage, referenceContents } from './api-reference.ts'
 import { collectionRoutes } from './collections.ts'
 import { type ContentsGroup, readContents } from './contents.ts'
 import { loadEndpointPages } from './endpoints.ts'
@@ -42,10 +45,13 @@ const REDIRECTS: Record<string, string> = {
  */
 export function docsRoutes(app: App, { config }: { config: Pick<Config, 'publicUrl'> }): void {
   const getSite = once(loadSite)
+  const getReference = Object.fromEntries(
+    apiDescriptions.map(({ slug }) => [slug, once(async () => loadApiReference((await getSite()).newMarked(), slug))]),
+  )
   const getSearchIndex = once(async () => loadSearchIndex(await getSite()))
   const bodiesByPath = new Map<string, CachedBody>()
 
-  apiReferenceRoutes(app)
+  openApiRoutes(app)
   collectionRoutes(app)
   vectorRoutes(app)
 
@@ -55,6 +61,21 @@ export function docsRoutes(app: App, { config }: { config: Pick<Config, 'publicU
   app.get('/docs/', async ({ query }, reply) => {
     const api = readParameter(query, 'api')
     return reply.redirect(api ? `${API_REFERENCE_PATH}?api=${encodeURIComponent(api)}` : '/docs', 302)
+  })
+
+  app.get('/docs/api', async (_request, reply) => reply.redirect(API_REFERENCE_PATH, 302))
+  app.get(API_REFERENCE_PATH, async (request, reply) => {
+    const slug = readParameter(request.query, 'api')
+    return sendReference(
+      request,
+      reply,
+      Object.hasOwn(getReference, slug) ? slug : 'partner',
+      ({ overview }) => overview,
+    )
+  })
+  app.get('/docs/api/:api/:tag', async (request, reply) => {
+    const { api, tag } = request.params as { api: string; tag: string }
+    return sendReference(request, reply, api, ({ tags }) => tags.find(({ path }) => path.endsWith(`/${tag}`)))
   })
 
   app.get('/docs/search', async (request, reply) => {
@@ -81,6 +102,26 @@ export function docsRoutes(app: App, { config }: { config: Pick<Config, 'publicU
     return sendEncoded(request, reply, body)
   })
 
+  async function sendReference(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    slug: string,
+    choose: (reference: ApiReference) => ReferencePage | undefined,
+  ): Promise<FastifyReply> {
+    const reference = Object.hasOwn(getReference, slug) ? await getReference[slug]!() : undefined
+    const page = reference && choose(reference)
+    if (!page) {
+      const [path] = request.url.split('?')
+      return sendHtml(request, reply.status(404), compressText(renderNotFound(await getSite(), path!)))
+    }
+    let body = bodiesByPath.get(page.path)
+    if (!body) {
+      body = cachedBody(renderLayout({ ...page, contents: referenceContents(slug, reference), currentPath: page.path }))
+      bodiesByPath.set(page.path, body)
+    }
+    return sendCached(request, reply, body)
+  }
+
   async function sendPath(request: FastifyRequest, reply: FastifyReply, path: string): Promise<FastifyReply> {
     const redirect = REDIRECTS[path.replace(/\/+$/, '')]
     if (redirect) return reply.redirect(redirect, 302)
@@ -95,16 +136,45 @@ export function docsRoutes(app: App, { config }: { config: Pick<Config, 'publicU
     let body = bodiesByPath.get(path)
     if (!body) {
       const text = isMarkdown ? linkMarkdown(site.pages, page) : renderDocsPage(site, page)
-      const etag = `W/"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`
-      body = Object.assign(compressText(text), { etag })
+      body = cachedBody(text)
       bodiesByPath.set(path, body)
     }
-    reply.headers({ etag: body.etag, 'cache-control': 'no-cache' })
-    if (request.headers['if-none-match'] === body.etag) return reply.status(304).send()
-    if (!isMarkdown) return sendHtml(request, reply, body)
-    reply.type('text/markdown; charset=utf-8').header('vary', 'accept-encoding')
-    return sendEncoded(request, reply, body)
+    return sendCached(request, reply, body, isMarkdown)
   }
+}
+
+function cachedBody(text: string): CachedBody {
+  const etag = `W/"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`
+  return Object.assign(compressText(text), { etag })
+}
+
+function sendCached(request: FastifyRequest, reply: FastifyReply, body: CachedBody, isMarkdown = false): FastifyReply {
+  reply.headers({ etag: body.etag, 'cache-control': 'no-cache' })
+  if (request.headers['if-none-match'] === body.etag) return reply.status(304).send()
+  if (!isMarkdown) return sendHtml(request, reply, body)
+  reply.type('text/markdown; charset=utf-8').header('vary', 'accept-encoding')
+  return sendEncoded(request, reply, body)
+}
+
+/** Serves the OpenAPI descriptions. They are public, so pages of other websites can load them too. */
+function openApiRoutes(app: App): void {
+  const bodiesByName = new Map<string, EncodedBody>()
+  app.get(
+    '/docs/openapi/:name',
+    { schema: { params: Type.Object({ name: Type.Enum(['partner.json', 'verification.json', 'catalogue.json']) }) } },
+    async (request, reply) => {
+      const { name } = request.params
+      let body = bodiesByName.get(name)
+      if (!body) {
+        body = compressText(await readFile(new URL(`../../openapi/${name}`, import.meta.url), 'utf8'))
+        bodiesByName.set(name, body)
+      }
+      reply
+        .type('application/json; charset=utf-8')
+        .headers({ 'access-control-allow-origin': '*', vary: 'accept-encoding' })
+      return sendEncoded(request, reply, body)
+    },
+  )
 }
 
 /** Returns a function that calls `load` once and then returns the same promise, unless loading failed. */
@@ -142,7 +212,7 @@ function renderDocsPage({ newMarked, pages, contents }: Site, page: DocsPage): s
   const parsed = parsePage(marked, page)
   const start = page.file === OVERVIEW_FILE ? renderApiLinks() : renderPageContents(parsed)
   const body = start + renderPage(marked, pages, page, parsed)
-  return renderLayout({ title: page.title, body, contents, currentPage: page })
+  return renderLayout({ title: page.title, body, contents, currentPath: page.path, markdownOf: page })
 }
 
 function renderNotFound({ contents }: Site, path: string): string {

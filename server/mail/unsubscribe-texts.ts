@@ -41,10 +41,10 @@ export const STUDENT_TEXTS: Record<PageLanguage, UnsubscribeTexts> = {
     done: 'You will get no more emails about reviews from this server. You can close this page.',
   },
   hi: {
-    title: 'समीक्षा की ईमेल बंद करें',
+    title: 'समीक्षा के ईमेल बंद करें',
     question: 'क्या आप चाहते हैं कि आपके हुनर की समीक्षा के बारे में ईमेल न आए?',
     button: 'ईमेल बंद करें',
-    done: 'अब इस सर्वर से समीक्षा की कोई ईमेल नहीं आएगी। आप यह पेज बंद कर सकते हैं।',
+    done: 'अब इस सर्वर से समीक्षा का कोई ईमेल नहीं आएगा। आप यह पेज बंद कर सकते हैं।',
   },
 }
 

@@ -698,6 +698,7 @@ export interface EmailDetails {
   last_error: string | null
   created_at: string
   sent_at: string | null
+  org_name: string | null
   subject: string
   text: string
   replyTo?: string
@@ -1415,6 +1416,28 @@ export interface PasskeyOptions {
 export interface PersonHold {
   person_id: string
   legal_hold: string | null
+}
+
+export interface PersonRecords {
+  candidacies: {
+    candidate_id: string
+    external_candidate_id: string
+    campaign_id: string
+    campaign_name: string
+    job_title: string
+    company_name: string
+    status: ResultStatus | null
+    enrolled_at: string | null
+  }[]
+  verifications: {
+    verification_id: string
+    role: 'student' | 'reviewer'
+    external_student_id: string | null
+    status: 'open' | 'pending_review' | 'in_assessment' | 'completed' | 'declined' | 'failed' | 'expired'
+    method: 'human' | 'assessment' | null
+    skills: number
+    created_at: string
+  }[]
 }
 
 export interface PrivacyRequest {

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type { AssessmentScore, VerificationSession } from '../api-types/verification.ts'
+import { ReturnLink } from './return-link.tsx'
 import type { StudentTexts } from './texts.ts'
 
 interface Props {
@@ -71,11 +72,7 @@ export function AssessmentResult({ score, passedEarlier, session, pageTexts, onA
           )}
         </div>
       )}
-      {session.returnUrl && (
-        <a class="button" href={session.returnUrl} rel="noopener">
-          {pageTexts.returnTo}
-        </a>
-      )}
+      <ReturnLink session={session} pageTexts={pageTexts} />
     </div>
   )
 }

@@ -15,6 +15,7 @@ import { GuardianStep, needsGuardian } from './guardian-step.tsx'
 import { ItemsStep } from './items-step.tsx'
 import { MethodStep } from './method-step.tsx'
 import { ResultSummary } from './result-summary.tsx'
+import { ReturnLink } from './return-link.tsx'
 import { ReviewerStep } from './reviewer-step.tsx'
 import { type SessionChange, sessionCalls, storedItemKeys } from './session.ts'
 import { SkillsStep } from './skills-step.tsx'
@@ -155,8 +156,8 @@ export function StudentPage({ token, initialSession, startLanguage, onEnded }: P
   }
 
   function renderContent(current: VerificationSession) {
-    const { status, returnUrl } = current
-    const endingProps = { pageTexts, returnUrl }
+    const { status } = current
+    const endingProps = { pageTexts, session: current }
     const isAssessment = current.verificationMethod === 'assessment'
     if (step === 'last' && isAssessment && status !== 'expired' && !hadEnded) {
       // Keep showing the score after it has ended the session.
@@ -279,7 +280,7 @@ function WaitingForReviewer({
   pageTexts: StudentTexts
   onChange: () => void
 }) {
-  const { reviewer, returnUrl, skills } = session
+  const { reviewer, skills } = session
   return (
     <div class="stack">
       <section class="notice good stack-tight" role="status">
@@ -297,11 +298,7 @@ function WaitingForReviewer({
         <button type="button" onClick={onChange}>
           {pageTexts.changeReviewer}
         </button>
-        {returnUrl && (
-          <a class="button" href={returnUrl} rel="noopener">
-            {pageTexts.returnTo}
-          </a>
-        )}
+        <ReturnLink session={session} pageTexts={pageTexts} />
       </div>
     </div>
   )
@@ -328,11 +325,11 @@ interface EndingProps {
   text: string
   pageTexts: StudentTexts
   good?: boolean
-  returnUrl?: string | null
+  session?: VerificationSession
   children?: ComponentChildren
 }
 
-function Ending({ title, text, pageTexts, good = false, returnUrl, children }: EndingProps) {
+function Ending({ title, text, pageTexts, good = false, session, children }: EndingProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus(), [])
   return (
@@ -343,11 +340,7 @@ function Ending({ title, text, pageTexts, good = false, returnUrl, children }: E
       </h1>
       <p class="soft">{text}</p>
       {children}
-      {returnUrl && (
-        <a class="button" href={returnUrl} rel="noopener">
-          {pageTexts.returnTo}
-        </a>
-      )}
+      {session && <ReturnLink session={session} pageTexts={pageTexts} />}
     </section>
   )
 }

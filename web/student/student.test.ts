@@ -385,11 +385,14 @@ test('the page works with a server before an upgrade, which reports neither file
 
 test('a student whose reviewer declined can keep a summary of the result', async (t) => {
   const calls = await startVerification(t)
-  const { session, token } = await calls.requestReview()
+  const { session, token } = await calls.requestReview({ student: { returnUrl: 'https://college.example/done' } })
   await expectOk(calls.submitReview(session, token, { declined: true, reason: 'I do not know them.' }))
   const page = await newPage(t, PHONE)
   await page.goto(`${calls.app.url}/session#token=${session.token}`)
   await page.getByRole('heading', { name: 'Your reviewer declined' }).waitFor()
+  const { organisationName } = (await calls.app.fetch(`/api/v1/verify/${session.token}`)).body.data
+  const returnLink = page.getByRole('link', { name: `Return to ${organisationName}` })
+  assert.equal(await returnLink.getAttribute('href'), 'https://college.example/done')
   const summary = page.getByRole('region', { name: 'Summary of your result' })
   const facts = await summary.getByRole('definition').allInnerTexts()
   assert.equal(facts[0], 'Asha Rao')

@@ -12,6 +12,7 @@ import {
   HIDDEN_CODE,
   listEmails,
 } from '../../mail/mail.ts'
+import type { Queries } from '../../platform/database/database.ts'
 import { listOf, PageQuery, success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
 import {
@@ -225,7 +226,13 @@ export function jobAndEmailRoutes(app: App, context: Context, requestLogger: Req
         replyTo,
         ...head
       } = await readEmail(request, request.params.mail_id)
-      return successResponse('Email', { ...emailRecord(head), subject, text, ...(replyTo ? { replyTo } : {}) })
+      return successResponse('Email', {
+        ...emailRecord(head),
+        org_name: await findOrganisationName(db.queries, head.org_id),
+        subject,
+        text,
+        ...(replyTo ? { replyTo } : {}),
+      })
     },
   )
 
@@ -244,6 +251,11 @@ export function jobAndEmailRoutes(app: App, context: Context, requestLogger: Req
       ? { ...email, text: HIDDEN_CODE, html: HIDDEN_CODE }
       : email
   }
+}
+
+async function findOrganisationName(queries: Queries, orgId: string | null): Promise<string | null> {
+  const { rows } = await sql<{ name: string }>`select name from organisations where org_id = ${orgId}`.execute(queries)
+  return rows[0]?.name ?? null
 }
 
 function orgScopeOf({ org_id, mode }: EmailSummary) {

@@ -144,6 +144,7 @@ export const EmailDetails = named(
   'EmailDetails',
   Type.Object({
     ...EmailRecord.properties,
+    org_name: orNull(text),
     subject: text,
     text,
     replyTo: Type.Optional(text),

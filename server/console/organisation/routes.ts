@@ -8,7 +8,7 @@ import { listOf, PageQuery, success } from '../../platform/http/response-schemas
 import type { App } from '../../platform/http/server.ts'
 import { hashToken } from '../../platform/token-hash.ts'
 import { recordRequestAudit } from '../auth/guards.ts'
-import { addMember, changeMemberRole, listMembers, memberRecord, removeMember } from '../auth/members.ts'
+import { addMember, changeMemberRole, getMember, listMembers, memberRecord, removeMember } from '../auth/members.ts'
 import { MemberRoleSchema } from '../auth/schema.ts'
 import { sendInvitation } from '../auth/sign-in-emails.ts'
 import { paginate } from '../paginate.ts'
@@ -125,6 +125,22 @@ export function organisationRoutes(app: App, context: Context): void {
         return removedMember
       })
       return successResponse('Member removed', memberRecord(member))
+    },
+  )
+
+  app.post(
+    '/orgs/:org/members/:member_id/invite',
+    { config: memberChangeConfig, schema: { params: MemberParams, response: { 200: success(MemberRecord) } } },
+    async (request) => {
+      const { orgAccess, params } = request
+      const member = await getMember(db.queries, orgAccess.orgId, params.member_id)
+      await limitInvitations(member.email)
+      await db.transaction(async (tx) => {
+        const { name } = await getOrganisation(tx, orgAccess.orgId)
+        await sendInvitation(tx, context, member, name)
+        await recordRequestAudit(tx, context, request, 'member.invite', member.member_id, { email: member.email })
+      })
+      return successResponse('Invitation sent', memberRecord(member))
     },
   )
 

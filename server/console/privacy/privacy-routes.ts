@@ -16,10 +16,12 @@ import { PREVIEW_DAYS, previewRetention } from '../../privacy/retention/preview.
 import { recordRequestAudit } from '../auth/guards.ts'
 import { paginate } from '../paginate.ts'
 import { successResponse } from '../schema.ts'
+import { findPersonRecords } from './person-records.ts'
 import {
   HoldBody,
   PersonHoldParams,
   PersonHoldRecord,
+  PersonRecordsRecord,
   PrivacyRequestRecord,
   PrivacySettingsBody,
   PrivacySettingsRecord,
@@ -120,6 +122,19 @@ export function privacyRoutes(app: App, context: Context): void {
       })
       return successResponse(body.reason === null ? 'Legal hold ended' : 'Legal hold started', person)
     },
+  )
+
+  app.get(
+    '/orgs/:org/:mode/people/:person_id/records',
+    {
+      config: { role: 'owner' },
+      schema: { params: PersonHoldParams, response: { 200: success(PersonRecordsRecord) } },
+    },
+    async ({ caller, params }) =>
+      successResponse(
+        'Records of the person',
+        await findPersonRecords(db.queries, caller, params.person_id, clock.now()),
+      ),
   )
 
   app.get(

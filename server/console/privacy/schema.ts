@@ -1,10 +1,12 @@
 import { Type } from 'typebox'
+import { ResultStatusSchema } from '../../campaigns/schema.ts'
 import { contactBases } from '../../notices/contact-basis.ts'
 import { retentionClasses } from '../../notices/retention-classes.ts'
 import { MAX_LINK_DAYS, minorsPolicies } from '../../notices/settings.ts'
 import { erasureStatuses } from '../../offboarding/erase-organisation.ts'
 import { named } from '../../platform/http/named-schemas.ts'
 import { NOT_BLANK_PATTERN } from '../../platform/http/validation.ts'
+import { methods, statuses } from '../../verification/schema.ts'
 import { closed } from '../schema.ts'
 
 const text = (maxLength: number) =>
@@ -124,6 +126,35 @@ export const PersonHoldParams = Type.Object({ person_id: Type.String() })
 export const PersonHoldRecord = named(
   'PersonHold',
   Type.Object({ person_id: Type.String(), legal_hold: orNull(Type.String()) }),
+)
+
+export const PersonRecordsRecord = named(
+  'PersonRecords',
+  Type.Object({
+    candidacies: Type.Array(
+      Type.Object({
+        candidate_id: Type.String(),
+        external_candidate_id: Type.String(),
+        campaign_id: Type.String(),
+        campaign_name: Type.String(),
+        job_title: Type.String(),
+        company_name: Type.String(),
+        status: Type.Union([ResultStatusSchema, Type.Null()]),
+        enrolled_at: orNull(time),
+      }),
+    ),
+    verifications: Type.Array(
+      Type.Object({
+        verification_id: Type.String(),
+        role: Type.Enum(['student', 'reviewer']),
+        external_student_id: orNull(Type.String()),
+        status: Type.Enum([...statuses]),
+        method: Type.Union([Type.Enum([...methods]), Type.Null()]),
+        skills: Type.Integer(),
+        created_at: time,
+      }),
+    ),
+  }),
 )
 
 export const PrivacyRequestRecord = named(

@@ -63,7 +63,7 @@ function requestEmail(request: ReviewRequest): ReviewEmail {
   const expiryDate = formatDate(expiresAt)
   const requestText = `${student} asks you, ${ROLE_PHRASES[endorsementType]}, to confirm ${skills.length === 1 ? 'a skill' : 'skills'} from work that you have seen:`
   const reasonText = `This request is sent on behalf of ${student}, who named you, and ${organisation}, which asked for this verification.`
-  const hindi = `${organisation} के लिए ${student} के कौशल की जाँच हो रही है। पुष्टि के लिए ऊपर दिया गया लिंक खोलें। इसमें लगभग एक मिनट लगता है। आपका नाम और जवाब ${student} और ${organisation} को दिखाए जाएँगे।`
+  const hindi = `${organisation} के लिए ${student} के हुनर की जाँच हो रही है। पुष्टि के लिए ऊपर दिया गया लिंक खोलें। इसमें लगभग एक मिनट लगता है। आपका नाम और जवाब ${student} और ${organisation} को दिखाए जाएँगे।`
   const subject = reminder
     ? `Reminder: ${student} is waiting for your review`
     : `${student} asks you to confirm ${skills.length === 1 ? 'a skill' : `${skills.length} skills`}`
@@ -180,9 +180,9 @@ function outcomeEmail(outcome: ReviewOutcome): ReviewEmail {
 /** Returns the Hindi sentence in the English email to a student whose language is not known. */
 function hindiSummary({ declined, withdrawn }: ReviewOutcome, reviewer: string): string {
   if (withdrawn)
-    return `${reviewer} द्वारा आपके कौशल की पुष्टि वापस ले ली गई है। इस पर आधारित प्रमाणपत्र अब मान्य नहीं हैं। आप किसी और से अनुरोध कर सकते हैं।`
-  if (declined === undefined) return 'आपके कौशल की समीक्षा पूरी हो गई है।'
-  return `${reviewer} आपके कौशल की समीक्षा नहीं कर सके। आप किसी और से अनुरोध कर सकते हैं।`
+    return `${reviewer} द्वारा आपके हुनर की पुष्टि वापस ले ली गई है। इस पर आधारित प्रमाणपत्र अब मान्य नहीं हैं। आप किसी और से अनुरोध कर सकते हैं।`
+  if (declined === undefined) return 'आपके हुनर की समीक्षा पूरी हो गई है।'
+  return `${reviewer} आपके हुनर की समीक्षा नहीं कर सके। आप किसी और से अनुरोध कर सकते हैं।`
 }
 
 type UnsubscribeText = Record<OutcomeLanguage, string>
@@ -193,7 +193,7 @@ const REVIEWER_UNSUBSCRIBE: UnsubscribeText = {
 }
 const STUDENT_UNSUBSCRIBE: UnsubscribeText = {
   en: 'To stop emails about reviews, unsubscribe:',
-  hi: 'समीक्षा की मेल नहीं चाहिए? इस लिंक से बंद करें:',
+  hi: 'समीक्षा के ईमेल नहीं चाहिए? इस लिंक से बंद करें:',
 }
 
 /** Without a known language, the text is in both languages. */
@@ -213,8 +213,15 @@ function unsubscribeHtml(
   return smallHtml(`${text}<br>${linkHtml(url, brand)}`)
 }
 
+/** Returns the dates of a source in words: “Jan 2023 – Jun 2024” for `2023-01 – 2024-06`, as partners send them. */
+function formatMonths(meta: string): string {
+  return meta.replace(/\b\d{4}-(?:0[1-9]|1[0-2])\b(?!-)/g, (month) =>
+    new Date(`${month}-01`).toLocaleDateString('en-GB', { month: 'short', year: 'numeric', timeZone: 'UTC' }),
+  )
+}
+
 function sourceLine({ title, subtitle, meta }: VerificationSource): string {
-  return [title, subtitle, meta]
+  return [title, subtitle, meta && formatMonths(meta)]
     .filter((part) => part !== null)
     .map(toShortLine)
     .join(', ')

@@ -44,20 +44,20 @@ export const OUTCOME_TEXTS: Record<OutcomeLanguage, OutcomeTexts> = {
     verdict: (isConfirmed, rating) =>
       `${isConfirmed ? 'पुष्टि हुई' : 'पुष्टि नहीं हुई'}${rating === undefined ? '' : `, 5 में से ${rating}`}`,
     reviewed: (reviewer) => ({
-      subject: `${reviewer} ने आपके कौशल की समीक्षा की है`,
-      intro: `${reviewer} ने आपके कौशल की समीक्षा भेज दी है। परिणाम:`,
+      subject: `${reviewer} ने आपके हुनर की समीक्षा की है`,
+      intro: `${reviewer} ने आपके हुनर की समीक्षा भेज दी है। नतीजा:`,
     }),
     declined: (reviewer) => ({
-      subject: `${reviewer} आपके कौशल की समीक्षा नहीं कर सके`,
-      intro: `${reviewer} ने आपके कौशल की समीक्षा करने से मना किया है। उनका कारण:`,
+      subject: `${reviewer} आपके हुनर की समीक्षा नहीं कर सके`,
+      intro: `${reviewer} ने आपके हुनर की समीक्षा करने से मना किया है। उनका कारण:`,
     }),
     withdrawn: (reviewer, byReviewer) => {
       const subject = byReviewer
-        ? `${reviewer} ने आपके कौशल की पुष्टि वापस ले ली है`
-        : `${reviewer} द्वारा की गई आपके कौशल की पुष्टि वापस ले ली गई है`
+        ? `${reviewer} ने आपके हुनर की पुष्टि वापस ले ली है`
+        : `${reviewer} द्वारा की गई आपके हुनर की पुष्टि वापस ले ली गई है`
       return {
         subject,
-        intro: `${subject}। आपके कौशल अब इससे सत्यापित नहीं हैं, और इस पर आधारित प्रमाणपत्र रद्द कर दिए गए हैं। कारण:`,
+        intro: `${subject}। आपके हुनर अब इससे सत्यापित नहीं हैं, और इस पर आधारित प्रमाणपत्र रद्द कर दिए गए हैं। कारण:`,
       }
     },
     nextStep: 'आप किसी और से अनुरोध कर सकते हैं: जिस साइट पर आपने यह सत्यापन शुरू किया था, वहाँ नया सत्यापन शुरू करें।',

@@ -49,6 +49,7 @@ test('a reviewer gets an email, opens the page and endorses; partner and student
   const link = /https?:\S+#token=\S+/.exec(email!.text)![0]
   assert.ok(link.startsWith(`${calls.app.context.config.publicUrl}/verify/${session.id}#token=`))
   assert.ok(email!.html.includes(`href="${link}"`))
+  assert.match(email!.text, /Fabricator, Metro Ltd, Jan 2023 – Jun 2024/)
 
   const page = await calls.getReviewPage(session)
   assert.deepEqual(page.body.data, {

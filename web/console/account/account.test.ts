@@ -35,6 +35,7 @@ test('a member adds a passkey and an authenticator app, and signs in and confirm
   await page.getByRole('link', { name: 'owner@metro.example' }).click()
   await getButton(page, 'Add a passkey').click()
   await page.getByRole('cell', { name: /^Passkey of/ }).waitFor()
+  await page.getByRole('cell', { name: /^Chrome \d+, Linux$/ }).waitFor()
   await checkPage(page, 'account')
   await page.setViewportSize({ width: 360, height: 740 })
   await checkPage(page, 'account-narrow')

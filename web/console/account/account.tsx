@@ -6,6 +6,7 @@ import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { type ApiError, api } from '../shell/api.ts'
 import { useList } from '../shell/loading.ts'
+import { browserName } from './browser-name.ts'
 import { SecondFactorSettings } from './second-factors.tsx'
 
 /** The user's own sessions, passkeys and authenticator app. */
@@ -37,7 +38,10 @@ export default function Account() {
           { name: t('Signed in'), cell: ({ created_at }) => <Time at={created_at} /> },
           { name: t('Last used'), cell: ({ seen_at }) => <Time at={seen_at} /> },
           { name: t('IP address'), cell: ({ address }) => (address ? <code>{address}</code> : '–') },
-          { name: t('Browser'), cell: ({ user_agent }) => <span class="small">{user_agent ?? '–'}</span> },
+          {
+            name: t('Browser'),
+            cell: ({ user_agent }) => (user_agent ? <span title={user_agent}>{browserName(user_agent)}</span> : '–'),
+          },
           {
             name: t('Actions'),
             cell: ({ session_id, current }) =>

@@ -54,7 +54,13 @@ export function Charts({ data, filters }: { data: AnalyticsOverview | undefined;
   const dropOffCount = drop_offs.reduce((total, { candidates }) => total + candidates, 0)
   return (
     <div class="charts">
-      <Chart title={t('Funnel')} description={t('How many enrolled candidates reached each stage.')} wide>
+      <Chart
+        title={t('Funnel')}
+        description={t(
+          'How many enrolled candidates reached each stage. Grey bars are outcomes of those who completed.',
+        )}
+        wide
+      >
         <p class="funnel-head soft small" aria-hidden="true">
           <span class="share">{t('of all')}</span> <span class="share">{t('of previous')}</span>
         </p>

@@ -11,6 +11,7 @@ import { Table } from '../../ui/table.tsx'
 import { Day } from '../../ui/time.tsx'
 import { Confirm } from '../shared/confirm.tsx'
 import { MODE_NAMES } from '../shared/mode-names.ts'
+import '../shared/forms.css'
 import { type ApiError, api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
 import { useOrgContext } from '../shell/session.ts'
@@ -71,7 +72,7 @@ function PolicyForm({ path, policy, onSaved }: PolicyProps) {
   const [saved, setSaved] = useState(false)
   const fieldError = error?.details.find(({ path: field }) => field === 'credential_validity_months')?.message
   return (
-    <form class="card stack" noValidate onSubmit={(event) => void save(event)}>
+    <form class="card stack narrow" noValidate onSubmit={(event) => void save(event)}>
       <label class="check">
         <input type="checkbox" checked={enabled} onChange={(event) => setEnabled(event.currentTarget.checked)} />
         {t('Offer credentials for verified skills')}

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { listEmails } from '../../../server/mail/mail.ts'
 import { newPage } from '../../../test/browser/browser.ts'
 import {
   checkPage,
@@ -29,7 +30,10 @@ test('a member signs in by email and sees only the pages that their role permits
   await page.getByText('we sent a sign-in link').waitFor()
   await operatorPage.goto(`${app.url}/console/operator/mails?kind=sign_in`)
   await operatorPage.getByRole('link', { name: 'sign in', exact: true }).click()
-  const link = await operatorPage.getByRole('link', { name: /#token=/ }).getAttribute('href')
+  const link = await operatorPage
+    .getByRole('main')
+    .getByText(/#token=\S+$/)
+    .textContent()
   await page.goto(link!)
   await waitForHeading(page, 'Metro Staffing')
   assert.ok(!page.url().includes('token'), 'the token is removed from the address')
@@ -42,6 +46,14 @@ test('a member signs in by email and sees only the pages that their role permits
   await getDialog(page).getByLabel('Role').selectOption('recruiter')
   await checkPage(page, 'members-add')
   await getDialog(page).getByRole('button', { name: 'Add member' }).click()
+  await page.getByText('Invitation sent to viewer@metro.example.').waitFor()
+  await getButton(page, 'Resend invitation: viewer@metro.example').click()
+  const readInvitations = async () =>
+    (await listEmails(app.context.db.queries, { kind: 'notice', limit: 10 })).filter(
+      ({ to_address }) => to_address === 'viewer@metro.example',
+    )
+  await until(async () => (await readInvitations()).length === 2)
+  assert.equal(await page.getByRole('button', { name: /^Resend invitation: owner/ }).count(), 0, 'has signed in')
   const role = page.getByLabel('Role of viewer@metro.example')
   await role.selectOption('viewer')
   await until(async () =>

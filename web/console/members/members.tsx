@@ -27,6 +27,7 @@ export default function Members() {
   const [removing, setRemoving] = useState<Member>()
   const [showingSessions, setShowingSessions] = useState<Member>()
   const [error, setError] = useState<ApiError>()
+  const [invited, setInvited] = useState('')
   const isOwner = can('owner')
 
   return (
@@ -42,6 +43,7 @@ export default function Members() {
           </span>
         )}
       </div>
+      {invited && <Notice kind="good">{t('Invitation sent to {email}.', { email: invited })}</Notice>}
       {(error ?? list.error) && <Notice kind="bad">{(error ?? list.error)!.message}</Notice>}
       <Table
         caption={t('Members of the organisation')}
@@ -94,6 +96,16 @@ export default function Members() {
                       >
                         {t('Sessions')}
                       </button>
+                      {member.last_sign_in_at === null && (
+                        <button
+                          type="button"
+                          class="plain flush"
+                          aria-label={t('Resend invitation: {email}', { email: member.email })}
+                          onClick={() => void invite(member)}
+                        >
+                          {t('Resend invitation')}
+                        </button>
+                      )}
                       <button type="button" class="plain flush" onClick={() => setRemoving(member)}>
                         {t('Remove')}
                       </button>
@@ -104,7 +116,16 @@ export default function Members() {
             : []),
         ]}
       />
-      {adding && <AddMember path={path} onClose={() => setAdding(false)} onAdded={() => void list.reload()} />}
+      {adding && (
+        <AddMember
+          path={path}
+          onClose={() => setAdding(false)}
+          onAdded={(email) => {
+            setInvited(email)
+            void list.reload()
+          }}
+        />
+      )}
       {showingSessions && (
         <MemberSessions path={path} member={showingSessions} onClose={() => setShowingSessions(undefined)} />
       )}
@@ -125,6 +146,12 @@ export default function Members() {
     await list.reload()
   }
 
+  async function invite({ member_id, email }: Member) {
+    const response = await api(`${path}/${member_id}/invite`, { method: 'POST' })
+    setError(response.ok ? undefined : response.error)
+    setInvited(response.ok ? email : '')
+  }
+
   async function removeMember({ member_id }: Member) {
     const response = await api(`${path}/${member_id}`, { method: 'DELETE' })
     setError(response.ok ? undefined : response.error)
@@ -133,7 +160,15 @@ export default function Members() {
   }
 }
 
-function AddMember({ path, onClose, onAdded }: { path: string; onClose: () => void; onAdded: () => void }) {
+function AddMember({
+  path,
+  onClose,
+  onAdded,
+}: {
+  path: string
+  onClose: () => void
+  onAdded: (email: string) => void
+}) {
   const [email, setEmail] = useState('')
   const [role, setRole] = useState<string>('recruiter')
   const [error, setError] = useState<ApiError>()
@@ -146,7 +181,7 @@ function AddMember({ path, onClose, onAdded }: { path: string; onClose: () => vo
         <Field
           id="member-email"
           label={t('Email address')}
-          hint={t('They sign in to this console with a link that we email to them.')}
+          hint={t('We email them an invitation. They sign in with a link that is sent to this address.')}
           error={fieldError}
         >
           {(attributes) => (
@@ -183,7 +218,7 @@ function AddMember({ path, onClose, onAdded }: { path: string; onClose: () => vo
     const response = await api(path, { body: { email: email.trim(), role } })
     setBusy(false)
     if (!response.ok) return setError(response.error)
-    onAdded()
+    onAdded(email.trim())
     onClose()
   }
 }

@@ -4,7 +4,7 @@ import { checkPage, getButton, openConsolePage, waitForHeading } from '../../../
 import { startConsoleWithResults } from '../../../test/browser/recruiter-console.ts'
 
 test('the bell leads to unread notifications, their links open the results, and emails can be chosen', async (t) => {
-  const { app, email } = await startConsoleWithResults(t)
+  const { app, email, campaignUrl } = await startConsoleWithResults(t)
   const page = await openConsolePage(t, app, { email, timezoneId: 'Europe/Berlin' })
   const bell = page.getByRole('banner').getByRole('link', { name: /^Notifications/ })
   await page.getByRole('link', { name: 'Notifications 2 unread' }).click()
@@ -43,4 +43,9 @@ test('the bell leads to unread notifications, their links open the results, and 
   await waitForHeading(page, 'Results')
   await page.getByText('2 candidates', { exact: true }).waitFor()
   await bell.waitFor()
+
+  const operatorPage = await openConsolePage(t, app)
+  await operatorPage.goto(campaignUrl.replace(/\/campaigns\/.*/, '/notifications'))
+  await operatorPage.getByText(/^Only members of the organisation get notifications/).waitFor()
+  assert.equal(await operatorPage.getByText('Operators use the command line').count(), 0)
 })

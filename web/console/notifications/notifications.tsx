@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { ConsoleNotification, NotificationList } from '../../api-types/console.ts'
+import { richText } from '../../translations/rich-text.ts'
 import { t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -14,8 +15,24 @@ import './notifications.css'
 
 const POLL_INTERVAL_MS = 60_000
 
-/** The latest notifications of the member in this mode, and the choice which to get. */
+/** The notifications of a member. Operators who are not members get none: their alerts are on the page Status. */
 export default function Notifications() {
+  const context = useOrgContext()
+  if (context.org.role !== 'operator') return <MemberNotifications />
+  return (
+    <>
+      <h1>{t('Notifications')}</h1>
+      <p class="soft">
+        {richText('Only members of the organisation get notifications. <link>View the alerts of this server</link>', {
+          link: (words) => <Link to="/operator/now">{words}</Link>,
+        })}
+      </p>
+    </>
+  )
+}
+
+/** The latest notifications of the member in this mode, and the choice which to get. */
+function MemberNotifications() {
   const context = useOrgContext()
   const list = useData<NotificationList>(context.apiPath('/notifications'), { pollMs: POLL_INTERVAL_MS })
   const [error, setError] = useState<ApiError>()

@@ -3,6 +3,7 @@ import { t } from '../../translations/translate.ts'
 import './email.css'
 import { useState } from 'preact/hooks'
 import { Badge } from '../../ui/badge.tsx'
+import { CopyText } from '../../ui/copy-text.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
 import { DescriptionItem, DescriptionList } from '../shared/description-list.tsx'
@@ -39,9 +40,7 @@ export default function OperatorEmail({ params }: { params: Params }) {
         </DescriptionItem>
         {data.org_id && (
           <DescriptionItem name={t('Organisation')}>
-            <Link to={`/${data.org_id}/${data.mode ?? 'test'}`}>
-              <code>{data.org_id}</code>
-            </Link>
+            <Link to={`/${data.org_id}/${data.mode ?? 'test'}`}>{data.org_name ?? data.org_id}</Link>
           </DescriptionItem>
         )}
       </DescriptionList>
@@ -53,7 +52,7 @@ export default function OperatorEmail({ params }: { params: Params }) {
         ))}
       </fieldset>
       {shown === 'text' ? (
-        <pre class="card email-text">{withLinks(data.text)}</pre>
+        <pre class="card email-text">{data.kind === 'sign_in' ? withCopyButtons(data.text) : withLinks(data.text)}</pre>
       ) : (
         // Loaded from a separate URL whose policy allows inline styles. Parts of it are user input: no scripts, no navigation.
         <>
@@ -72,9 +71,18 @@ export default function OperatorEmail({ params }: { params: Params }) {
   )
 }
 
+const URLS_PATTERN = /(https?:\/\/[^\s<>"]+)/
+
+/** Shows the URLs of a sign-in email to copy: a click would sign the operator in as the recipient, and use up the link. */
+function withCopyButtons(text: string) {
+  return text
+    .split(URLS_PATTERN)
+    .map((part, index) => (index % 2 === 1 ? <CopyText key={index} text={part} label={t('sign-in link')} /> : part))
+}
+
 /** Turns the URLs in a text into links. */
 function withLinks(text: string) {
-  return text.split(/(https?:\/\/[^\s<>"]+)/).map((part, index) =>
+  return text.split(URLS_PATTERN).map((part, index) =>
     index % 2 === 1 ? (
       <a key={index} href={part} rel="noreferrer">
         {part}

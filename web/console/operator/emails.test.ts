@@ -66,3 +66,27 @@ test("an operator can preview the reviewer's email", async (t) => {
   await page.frameLocator('iframe.email-frame').getByText('Asha Rao').first().waitFor()
   await checkPage(page, 'operator-email-preview')
 })
+
+test('the sign-in link of a member can be copied, and a click cannot use it up', async (t) => {
+  const app = await startApp(t)
+  runClock(t, app.clock)
+  const { context } = app
+  const { orgId } = await app.fixtures.createOrg('Metro Staffing')
+  await context.db.transaction((tx) =>
+    queueEmail(tx, context, {
+      kind: 'sign_in',
+      to: { address: 'asha@example.com' },
+      scope: { orgId, mode: 'test' },
+      subject: 'Sign in to Attestry',
+      text: 'Open this link: https://attestry.example/console/sign-in#token=abc',
+      html: '<p>Sign in</p>',
+    }),
+  )
+  const page = await openConsolePage(t, app)
+  await page.goto(`${app.url}/console/operator/mails?kind=sign_in`)
+  await page.getByRole('link', { name: 'sign in' }).first().click()
+  await waitForHeading(page, /^Sign in to Attestry/)
+  await page.getByRole('button', { name: 'Copy sign-in link' }).waitFor()
+  assert.equal(await page.locator('a[href*="token=abc"]').count(), 0)
+  await page.getByRole('link', { name: 'Metro Staffing' }).waitFor()
+})

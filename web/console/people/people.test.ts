@@ -14,6 +14,7 @@ import { startApp } from '../../../test/support/app.ts'
 import { oncePerFile } from '../../../test/support/cleanup.ts'
 import { runClock } from '../../../test/support/clock.ts'
 import { signInMember } from '../../../test/support/console.ts'
+import { requestReview } from '../../../test/support/verification.ts'
 import { contactTestCandidate } from '../../../test/support/your-data.ts'
 
 const startSharedApp = oncePerFile(async (t) => {
@@ -46,7 +47,12 @@ test('an owner finds a person, exports, corrects, restricts, holds and erases th
   const personId = (await personLink.textContent())!
   await personLink.click()
   await waitForHeading(page, 'Person active')
-  await page.getByRole('link', { name: candidateId }).waitFor()
+  const candidacy = page.getByRole('row', { name: /Electrician/ })
+  await candidacy.getByText('pending').waitFor()
+  assert.equal(
+    await candidacy.getByRole('link', { name: 'Electrician' }).first().getAttribute('href'),
+    `/console/${partner.orgId}/test/candidates/${candidateId}`,
+  )
   assert.equal(await page.getByText('Asha Verma').count(), 0, 'values are shown on request only')
 
   await getButton(page, 'Show the data').click()
@@ -102,7 +108,7 @@ test('an owner finds a person, exports, corrects, restricts, holds and erases th
   await waitForHeading(page, 'Person erased')
   await checkSizes(page, 'person-erased')
   assert.equal(await getButton(page, 'Erase').count(), 0)
-  await page.getByRole('link', { name: candidateId }).click()
+  await candidacy.getByRole('link', { name: 'Electrician' }).first().click()
   await waitForHeading(page, /^erased/)
   await checkPage(page, 'candidate-of-erased-person')
   assert.doesNotMatch(await page.content(), /Asha|9810000001/)
@@ -124,7 +130,8 @@ test('only owners find people, and an erasure needs a recent sign-in', async () 
   const [person] = (await partner.get('/people?phone=%2B919810000001')).body.data.items
   for (const role of ['viewer', 'recruiter'] as const) {
     const member = await signInMember(app, partner.orgId, role)
-    for (const path of ['/people?phone=%2B919810000001', `/people/${person.person_id}/export`])
+    const personPath = `/people/${person.person_id}`
+    for (const path of ['/people?phone=%2B919810000001', `${personPath}/export`, `${personPath}/records`])
       assert.equal((await member.get(`/orgs/${partner.orgId}/test${path}`)).status, 403, `${role} ${path}`)
   }
   const owner = await signInMember(app, partner.orgId, 'owner')
@@ -132,4 +139,35 @@ test('only owners find people, and an erasure needs a recent sign-in', async () 
   const reason = { basis: 'GDPR Article 17', requested_by: 'the person' }
   const { status, body } = await owner.post(`/orgs/${partner.orgId}/test/people/${person.person_id}/erase`, reason)
   assert.deepEqual([status, body.error.code], [403, 'RECENT_SIGN_IN_REQUIRED'])
+})
+
+test('the records of a person are the verifications as student and as reviewer', async () => {
+  const app = await startSharedApp()
+  const { orgId, session, listEmails } = await requestReview(app, {
+    email: 'asha@example.com',
+    externalStudentId: 'stu-7',
+  })
+  const owner = await signInMember(app, orgId, 'owner')
+  const readRecords = async (email: string) => {
+    const path = `/orgs/${orgId}/live/people`
+    const [person] = (await owner.get(`${path}?email=${encodeURIComponent(email)}`)).body.data.items
+    return (await owner.get(`${path}/${person.person_id}/records`)).body.data
+  }
+  const { candidacies, verifications } = await readRecords('asha@example.com')
+  assert.deepEqual(candidacies, [])
+  const { created_at, ...verification } = verifications[0]
+  assert.deepEqual(verification, {
+    verification_id: session.id,
+    role: 'student',
+    external_student_id: 'stu-7',
+    status: 'pending_review',
+    method: 'human',
+    skills: 2,
+  })
+  assert.ok(Date.parse(created_at) > 0)
+  const reviewed = (await readRecords((await listEmails(session))[0]!.to_address)).verifications
+  assert.deepEqual(
+    reviewed.map(({ verification_id, role, external_student_id }: any) => [verification_id, role, external_student_id]),
+    [[session.id, 'reviewer', null]],
+  )
 })

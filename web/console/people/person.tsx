@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import type { PersonRecords } from '../../api-types/console.ts'
 import type { Person, PersonExport } from '../../api-types/partner.ts'
 import { t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
@@ -6,6 +7,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { DescriptionItem, DescriptionList } from '../shared/description-list.tsx'
+import { VERIFICATION_METHOD_NAMES } from '../shared/labels.ts'
 import { saveFile } from '../shared/save-file.ts'
 import { type ApiError, api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
@@ -27,7 +29,7 @@ export default function PersonPage({ params }: { params: Params }) {
   const [held, setHeld] = useState<PersonExport>()
   const [exportError, setExportError] = useState<ApiError>()
   if (error) return <Notice kind="bad">{error.message}</Notice>
-  if (!data) return <h1 class="waiting">A person</h1>
+  if (!data) return <h1 class="waiting">{t('Person')}</h1>
   const isErased = data.status === 'erased'
   const dialogProps = { path, person: data, onClose: () => setDialog(undefined), onDone: showChange }
   return (
@@ -95,7 +97,7 @@ export default function PersonPage({ params }: { params: Params }) {
           {exportError && <Notice kind="bad">{exportError.message}</Notice>}
         </>
       )}
-      <Records person={data} />
+      <Records path={path} />
       {held && !isErased && <HeldData exported={held} />}
       {dialog === 'correct' && <CorrectDialog {...dialogProps} />}
       {dialog === 'restrict' && <RestrictDialog {...dialogProps} />}
@@ -130,52 +132,62 @@ export default function PersonPage({ params }: { params: Params }) {
 }
 
 /** Links to the records of the person. The records remain after the erasure. */
-function Records({ person }: { person: Person }) {
+function Records({ path }: { path: string }) {
   const context = useOrgContext()
-  const { candidates, students, reviews } = person
-  const verifications = [
-    ...students.flatMap(({ external_student_id, verification_ids }) =>
-      verification_ids.map((id) => ({
-        id,
-        role: t('student {studentId}', { studentId: external_student_id }),
-      })),
-    ),
-    ...reviews.map(({ verification_id }) => ({ id: verification_id, role: t('reviewer') })),
-  ]
+  const { data, error } = useData<PersonRecords>(`${path}/records`)
+  if (error) return <Notice kind="bad">{error.message}</Notice>
   return (
     <>
       <h2>{t('Candidacies')}</h2>
       <Table
         caption={t('Candidacies of the person')}
-        rows={candidates}
+        rows={data?.candidacies}
         keyOf={({ candidate_id }) => candidate_id}
         empty={<p class="soft">{t('The person is not a candidate.')}</p>}
         columns={[
           {
-            name: t('Candidate'),
-            cell: ({ candidate_id }) => (
-              <Link to={context.pagePath(`/candidates/${candidate_id}`)}>{candidate_id}</Link>
+            name: t('Job'),
+            cell: ({ candidate_id, job_title, company_name }) => (
+              <>
+                <Link to={context.pagePath(`/candidates/${candidate_id}`)}>{job_title}</Link>
+                <div class="soft small">{company_name}</div>
+              </>
             ),
           },
-          { name: t('Your ID'), cell: ({ external_candidate_id }) => external_candidate_id },
           {
             name: t('Campaign'),
-            cell: ({ campaign_id }) => <Link to={context.pagePath(`/campaigns/${campaign_id}`)}>{campaign_id}</Link>,
+            cell: ({ campaign_id, campaign_name }) => (
+              <Link to={context.pagePath(`/campaigns/${campaign_id}`)}>{campaign_name}</Link>
+            ),
           },
+          { name: t('Status'), cell: ({ status }) => status && <Badge state={status} /> },
+          { name: t('Enrolled'), cell: ({ enrolled_at }) => <Time at={enrolled_at} /> },
+          { name: t('Your ID'), cell: ({ external_candidate_id }) => external_candidate_id },
         ]}
       />
       <h2>{t('Verifications')}</h2>
       <Table
         caption={t('Verifications of the person, as student or reviewer')}
-        rows={verifications}
-        keyOf={({ id, role }) => `${id} ${role}`}
+        rows={data?.verifications}
+        keyOf={({ verification_id, role }) => `${verification_id} ${role}`}
         empty={<p class="soft">{t('The person is neither a student nor a reviewer.')}</p>}
         columns={[
           {
             name: t('Verification'),
-            cell: ({ id }) => <Link to={context.pagePath(`/verifications/${id}`)}>{id}</Link>,
+            cell: ({ verification_id, skills }) => (
+              <Link to={context.pagePath(`/verifications/${verification_id}`)}>
+                {skills === 1 ? t('1 skill') : t('{count} skills', { count: skills })}
+              </Link>
+            ),
           },
-          { name: t('Role'), cell: ({ role }) => role },
+          {
+            name: t('Role'),
+            cell: ({ role, external_student_id: studentId }) =>
+              role === 'student' ? t('student {studentId}', { studentId: studentId ?? '' }) : t('reviewer'),
+          },
+          { name: t('Method'), cell: ({ method }) => (method ? VERIFICATION_METHOD_NAMES[method] : '–') },
+          { name: t('Status'), cell: ({ status }) => <Badge state={status} /> },
+          { name: t('Created'), cell: ({ created_at }) => <Time at={created_at} /> },
         ]}
       />
     </>

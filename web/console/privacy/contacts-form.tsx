@@ -4,6 +4,7 @@ import { t } from '../../translations/translate.ts'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
+import '../shared/forms.css'
 import { type ApiError, api } from '../shell/api.ts'
 
 const FIELDS = [
@@ -50,7 +51,7 @@ export function PrivacyContactsForm({ path, settings, isOwner, onSaved }: Props)
   const errorOf = (name: string) => error?.details.find(({ path: field }) => field === name)?.message
   const hasFieldError = error !== undefined && error.details.length > 0
   return (
-    <form class="card stack" noValidate onSubmit={(event) => void save(event)}>
+    <form class="card stack narrow" noValidate onSubmit={(event) => void save(event)}>
       {!settings.grievance_email && !settings.grievance_phone && (
         <Notice kind="wait">
           {t('The notice has no contact for complaints yet. Enter an email address or a phone number.')}

@@ -4,6 +4,7 @@ import { t } from '../../translations/translate.ts'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
+import '../shared/forms.css'
 import { type ApiError, api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
 import { useOrgContext } from '../shell/session.ts'
@@ -15,6 +16,17 @@ const CLASS_NAMES: Record<Retention['classes'][number]['class'], string> = {
   mails: t('Emails'),
   request_log: t('Request log'),
   audit: t('Personal values in the audit log'),
+}
+
+const CLASS_DESCRIPTIONS: Record<Retention['classes'][number]['class'], string> = {
+  conversations: t('Texts of the messages of candidates, after the end of the conversation.'),
+  answers: t(
+    'Free-text answers of candidates, after the end of the conversation. Verdicts and scores remain. Events have a copy for 30 days.',
+  ),
+  contact_data: t('Names, phone numbers, email addresses and everything else about a person, after the last activity.'),
+  mails: t('Emails to people, after they were created.'),
+  request_log: t('Log of API requests, after the request.'),
+  audit: t('Names, addresses and devices in the audit log, after the entry. The entries themselves remain.'),
 }
 
 /** The retention periods, each within the bounds that the operator sets. */
@@ -30,14 +42,14 @@ export function RetentionForm({ isOwner, onSaved }: { isOwner: boolean; onSaved:
   if (!retention.data) return null
   const { classes } = retention.data
   return (
-    <form class="card stack" noValidate onSubmit={(event) => void save(event)}>
+    <form class="card stack narrow" noValidate onSubmit={(event) => void save(event)}>
       {classes.map((each) => (
         <Field
           key={each.class}
           id={`retention-${each.class}`}
           label={t('{data}, in days', { data: CLASS_NAMES[each.class] })}
           hint={t('{description} {minDays} to {maxDays} days; default {defaultDays}.', {
-            description: each.description,
+            description: CLASS_DESCRIPTIONS[each.class],
             minDays: each.min_days,
             maxDays: each.max_days,
             defaultDays: each.default_days,

@@ -1,3 +1,4 @@
+import { Fragment } from 'preact'
 import { useState } from 'preact/hooks'
 import type { ConsoleLoggedRequest } from '../../api-types/console.ts'
 import { richText } from '../../translations/rich-text.ts'
@@ -88,8 +89,14 @@ export default function Requests() {
           {
             name: t('Call'),
             cell: ({ method, route }) => (
-              <code class="call">
-                <b>{method}</b> {route}
+              <code class="call-path">
+                <b>{method}</b>{' '}
+                {route.split(/(?<=\/)/).map((part, index) => (
+                  <Fragment key={index}>
+                    {index > 0 && <wbr />}
+                    {part}
+                  </Fragment>
+                ))}
               </code>
             ),
           },
@@ -97,10 +104,13 @@ export default function Requests() {
             name: t('Response'),
             cell: (row) => (
               <>
-                <span class={row.status < 400 ? 'good-text' : 'bad-text'}>
-                  {row.status} {row.code ?? ''}
-                </span>{' '}
-                <span class="soft small whole">{t('{duration} ms', { duration: row.duration_ms.toFixed(1) })}</span>
+                <span class={row.code ? '' : 'whole'}>
+                  <span class={row.status < 400 ? 'good-text' : 'bad-text'}>
+                    {row.status}
+                    {row.code && ` ${row.code}`}
+                  </span>{' '}
+                  <span class="soft small whole">{t('{duration} ms', { duration: row.duration_ms.toFixed(1) })}</span>
+                </span>
                 {row.differed.length > 0 && (
                   <div>
                     <button type="button" class="plain flush" onClick={() => setShown(row)}>
@@ -114,10 +124,16 @@ export default function Requests() {
           {
             name: t('Key'),
             cell: ({ key_id, key_name }) =>
-              key_id === null ? '–' : key_name ? <span title={key_id}>{key_name}</span> : <code>{key_id}</code>,
+              key_id === null ? (
+                '–'
+              ) : key_name ? (
+                <span title={key_id}>{key_name}</span>
+              ) : (
+                <code title={key_id}>{shortKeyId(key_id)}</code>
+              ),
           },
           { name: t('When'), cell: ({ at }) => <Time at={at} seconds /> },
-          { name: t('Request ID'), cell: ({ request_id }) => <code class="small">{request_id}</code> },
+          { name: t('Request ID'), cell: ({ request_id }) => <code class="small whole">{request_id}</code> },
         ]}
       />
       {shown && (
@@ -141,4 +157,9 @@ export default function Requests() {
       )}
     </>
   )
+}
+
+/** Returns the start and the end of the ID of a key without a name: rows with whole IDs would be two lines high. */
+function shortKeyId(keyId: string): string {
+  return keyId.length > 18 ? `${keyId.slice(0, 9)}…${keyId.slice(-6)}` : keyId
 }

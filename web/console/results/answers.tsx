@@ -21,7 +21,7 @@ export function Answers({ answers, status, questions = [] }: Props) {
       {rows.map(({ key, text }, index) => {
         const answer = answers[key]
         return (
-          <li key={key} class="row between">
+          <li key={key} class="answer-row">
             {text ? (
               <span>
                 {text.en ?? Object.values(text)[0]} <code class="soft small">{key}</code>
@@ -30,11 +30,11 @@ export function Answers({ answers, status, questions = [] }: Props) {
               <code>{key}</code>
             )}
             {answer ? (
-              <span class="answer-text">
+              <span>
                 {answerText(answer.answer)} {answer.knocked_out && <span class="badge bad">{t('knockout')}</span>}
               </span>
             ) : (
-              <span class="answer-text soft">{missingText(rows.slice(index + 1))}</span>
+              <span class="soft">{missingText(rows.slice(index + 1))}</span>
             )}
           </li>
         )

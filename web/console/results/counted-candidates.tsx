@@ -25,6 +25,7 @@ export default function CountedCandidates() {
   const label = numberLabel(countedPath)
   const path = withQuery('/analytics/candidates', { counted: countedPath, ...filters, limit: '50' })
   const list = useList<CountedCandidate>(context.apiPath(path), { pollMs: POLL_INTERVAL_MS })
+  const isUnknown = list.error?.details.some(({ path: field }) => field.endsWith('counted')) ?? false
   const nameOf = useCampaignNames(
     NO_CAMPAIGNS,
     list.items?.map(({ campaign_id }) => campaign_id),
@@ -36,9 +37,15 @@ export default function CountedCandidates() {
       <p>
         <Link to={analyticsPath}>{t('Analytics')}</Link>
       </p>
-      <h1>{label.name}</h1>
-      <Summary label={label} counted={countedPath} overview={overview.data} filters={filters} />
-      {list.error && <Notice kind="bad">{list.error.message}</Notice>}
+      <h1>{label.name || t('Candidates')}</h1>
+      {isUnknown ? (
+        <p class="soft">
+          {t('This address names no number. Click a number on the page Analytics to list its candidates.')}
+        </p>
+      ) : (
+        <Summary label={label} counted={countedPath} overview={overview.data} filters={filters} />
+      )}
+      {list.error && !isUnknown && <Notice kind="bad">{list.error.message}</Notice>}
       {!list.error && (
         <Table
           caption={t('{name}: candidates, newest campaign first', { name: label.name })}

@@ -46,7 +46,7 @@ export function ResultOutput({ result, questions }: OutputProps) {
         {output.interest !== undefined && (
           <div>
             <dt>{t('Interest')}</dt>
-            <dd>{interestText(output.interest)}</dd>
+            <dd>{capitalise(interestText(output.interest))}</dd>
           </div>
         )}
       </dl>

@@ -72,14 +72,12 @@ export default function ResultPage({ params }: { params: Params }) {
           <DescriptionItem name={t('Campaign')}>
             <Link to={context.pagePath(`/campaigns/${data.campaign_id}`)}>
               {campaign.data ? campaignName(campaign.data, mandate) : t('Campaign')}
-            </Link>{' '}
-            <code class="soft small">{data.campaign_id}</code>
+            </Link>
           </DescriptionItem>
           <DescriptionItem name={t('Mandate')}>
             <Link to={context.pagePath(`/mandates/${data.mandate_id}`)}>
               {mandate ? `${mandate.title}, ${mandate.company_name}` : t('Mandate')}
-            </Link>{' '}
-            <code class="soft small">{data.mandate_id}</code>
+            </Link>
           </DescriptionItem>
           <DescriptionItem name={t('Language')}>{languageName(output.language)}</DescriptionItem>
           <DescriptionItem name={t('Channel')}>{channelName(output.channel)}</DescriptionItem>

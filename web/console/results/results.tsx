@@ -193,11 +193,11 @@ function candidateColumns(context: OrgContext): CandidateColumn[] {
         <>
           <Link class="short-name" to={context.pagePath(`/results/${result_id}`)}>
             {candidate.name}
-          </Link>
+          </Link>{' '}
+          <span class="soft small whole">{candidate.external_candidate_id}</span>
           <div class="small contact-lines">
             {(candidate.phone || candidate.email) && <ContactLinks phone={candidate.phone} email={candidate.email} />}
           </div>
-          <div class="soft small">{candidate.external_candidate_id}</div>
         </>
       ),
     },

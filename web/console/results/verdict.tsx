@@ -28,12 +28,12 @@ export function VerdictSummary({ verdict }: { verdict: ListedVerdict }) {
     <>
       {shownLines.map((line) => (
         <div class="verdict-line soft small" key={line}>
-          {capitalise(line)}
+          <span>{capitalise(line)}</span>
+          {shownLines.length < lines.length && (
+            <span>, {t('and {count} more reasons', { count: lines.length - shownLines.length })}</span>
+          )}
         </div>
       ))}
-      {shownLines.length < lines.length && (
-        <div class="soft small">{t('and {count} more reasons', { count: lines.length - shownLines.length })}</div>
-      )}
     </>
   )
 }

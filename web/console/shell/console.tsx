@@ -110,7 +110,8 @@ function SignedIn({ session, path, onSignedOut }: Props) {
       </main>
     )
   }
-  saveLastOrganisation(context.org)
+  // An organisation that is not in the session is known to exist when its name is loaded.
+  if (context.org.name !== context.org.org_id) saveLastOrganisation(context.org)
   if (context.org.provider_required)
     return (
       <Frame
@@ -171,7 +172,8 @@ type OrgPage = (OrgContext & { subpath: string }) | undefined
 function useNamedOrganisation(session: ConsoleSession, page: OrgPage): OrgPage {
   const org_id = page?.org.org_id
   const isListed = session.organisations.some((each) => each.org_id === org_id)
-  const { data } = useData<SessionOrganisation>(org_id && !isListed ? `/orgs/${org_id}` : undefined)
+  const { data, error } = useData<SessionOrganisation>(org_id && !isListed ? `/orgs/${org_id}` : undefined)
+  if (error?.code === 'NOT_FOUND') return undefined
   return page && data ? { ...orgContextFor(session, data, page.mode), subpath: page.subpath } : page
 }
 

@@ -33,5 +33,11 @@ test('the whole menu is visible on a low screen, including the sign-out button',
     const { y, height } = (await getButton(page, 'Sign out').boundingBox())!
     assert.ok(y + height <= 800, `the sign-out button is visible, at ${y + height}`)
     await checkPage(page, `menu-${email ? 'owner' : 'operator'}`)
+
+    // The console does not open an unknown organisation again on the next visit.
+    await page.goto(`${app.url}/console/ORG_nothing/test`)
+    await waitForHeading(page, 'Organisation not found')
+    await page.goto(`${app.url}/console`)
+    await waitForHeading(page, 'Metro Staffing')
   }
 })

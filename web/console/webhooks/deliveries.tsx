@@ -79,7 +79,7 @@ export function Deliveries({ path, sendCount, replay }: Props) {
             cell: (delivery) => (
               <>
                 <code>{delivery.event_type}</code>
-                <div class="small">
+                <div class="small event-id">
                   <Link to={context.pagePath(`/events?event_id=${delivery.event_id}`)}>
                     <code>{delivery.event_id}</code>
                   </Link>

@@ -1,4 +1,5 @@
 export default {
+  '{browser}, {system}': '{browser}, {system}',
   'A passkey signs you in with your fingerprint, face or PIN instead of an emailed link.':
     'पासकी हो तो आप ईमेल में आए लिंक के बजाय फ़िंगरप्रिंट, चेहरे या PIN से साइन इन करते हैं।',
   Actions: 'कार्रवाइयाँ',

@@ -94,7 +94,8 @@ export default {
   Replied: 'जवाब मिला',
   Declined: 'मना किया',
   Funnel: 'फ़नल',
-  'How many enrolled candidates reached each stage.': 'जोड़े गए उम्मीदवारों में से कितने किस चरण तक पहुँचे।',
+  'How many enrolled candidates reached each stage. Grey bars are outcomes of those who completed.':
+    'जोड़े गए उम्मीदवारों में से कितने किस चरण तक पहुँचे। स्लेटी पट्टियाँ बातचीत पूरी करने वालों के नतीजे दिखाती हैं।',
   'Day by day': 'दिन-प्रतिदिन',
   'Candidates enrolled and results received on each day.': 'हर दिन जोड़े गए उम्मीदवार और मिले नतीजे।',
   'Results day by day: {count} in total': 'दिन-प्रतिदिन के नतीजे: कुल {count}',

@@ -23,7 +23,7 @@ export default {
   'Not saved. Correct the marked fields above.': 'सहेजा नहीं गया। ऊपर चिह्नित फ़ील्ड ठीक करें।',
   'Branding saved. New emails and pages use it at once.': 'ब्रांडिंग सहेजी गई। नए ईमेल और पेज में यह तुरंत दिखेगी।',
   'Save branding': 'ब्रांडिंग सहेजें',
-  'Only owners can change the branding.': 'ब्रांडिंग सिर्फ़ ओनर बदल सकते हैं।',
+  'Only owners can change the branding.': 'ब्रांडिंग केवल ओनर बदल सकते हैं।',
   'Are you interested in this job?': 'क्या आपको इस जॉब में रुचि है?',
   'Your personal data': 'आपका निजी डेटा',
   'From: {name} via Attestry': 'प्रेषक: {name} via Attestry',

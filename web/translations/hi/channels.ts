@@ -39,7 +39,7 @@ export default {
   'A number of the series 140 or 1600, as Exotel shows it': '140 या 1600 सीरीज़ का नंबर, जैसा Exotel में दिखता है',
   'Languages of the voice (optional)': 'आवाज़ की भाषाएँ (वैकल्पिक)',
   'Codes separated by commas, such as en, hi. Without them, only candidates in English are called.':
-    'कॉमा से अलग किए गए कोड, जैसे en, hi। इनके बिना सिर्फ़ उन्हीं उम्मीदवारों को कॉल किया जाता है जिनकी भाषा अंग्रेज़ी है।',
+    'कॉमा से अलग किए गए कोड, जैसे en, hi। इनके बिना केवल उन्हीं उम्मीदवारों को कॉल किया जाता है जिनकी भाषा अंग्रेज़ी है।',
   'WhatsApp Cloud API': 'WhatsApp Cloud API',
   'Phone number ID': 'फ़ोन नंबर ID',
   'Business account ID (optional)': 'बिज़नेस अकाउंट ID (वैकल्पिक)',
@@ -50,7 +50,7 @@ export default {
   'Verify token': 'वेरिफ़ाई टोकन',
   'A text that you choose, for the webhook': 'वेबहुक के लिए आपका चुना हुआ टेक्स्ट',
   'Name of your own approved template (optional)': 'आपके अपने स्वीकृत टेम्पलेट का नाम (वैकल्पिक)',
-  'Only if you do not use the registered texts below': 'सिर्फ़ तब, जब आप नीचे दिए रजिस्टर्ड टेक्स्ट इस्तेमाल न करते हों',
+  'Only if you do not use the registered texts below': 'केवल तब, जब आप नीचे दिए रजिस्टर्ड टेक्स्ट इस्तेमाल न करते हों',
   'Approved languages of your own template (optional)': 'आपके अपने टेम्पलेट की स्वीकृत भाषाएँ (वैकल्पिक)',
   'Codes separated by commas, such as en, hi': 'कॉमा से अलग किए गए कोड, जैसे en, hi',
   Provider: 'प्रोवाइडर',
@@ -65,7 +65,7 @@ export default {
   Spending: 'खर्च',
   'The server has a public https address': 'सर्वर का सार्वजनिक https पता है',
   'The operator sets PUBLIC_URL to the https address at which candidates reach this server.':
-    'ऑपरेटर PUBLIC_URL में वह https पता सेट करता है जिस पर उम्मीदवार इस सर्वर तक पहुँचते हैं।',
+    'ऑपरेटर PUBLIC_URL में वह https पता सेट करते हैं जिस पर उम्मीदवार इस सर्वर तक पहुँचते हैं।',
   'A channel can send messages': 'कोई चैनल संदेश भेज सकता है',
   'Set up one of the channels below. A channel with the status “refused” does not count.':
     'नीचे दिए चैनलों में से कोई एक सेट अप करें। “अस्वीकृत” स्थिति वाला चैनल नहीं गिना जाता।',
@@ -79,7 +79,7 @@ export default {
   'Enter an email address or a phone number on the page Privacy.': 'गोपनीयता पेज पर ईमेल पता या फ़ोन नंबर दर्ज करें।',
   'There are LIVE credits': 'लाइव क्रेडिट मौजूद हैं',
   'The operator grants LIVE credits. Each candidate costs one.':
-    'लाइव क्रेडिट ऑपरेटर देता है। हर उम्मीदवार पर एक क्रेडिट लगता है।',
+    'लाइव क्रेडिट ऑपरेटर देते हैं। हर उम्मीदवार पर एक क्रेडिट लगता है।',
   'A job is ready in LIVE mode': 'लाइव मोड में एक जॉब तैयार है',
   'Switch to LIVE, and create a workflow and a mandate.': 'लाइव मोड में जाएँ, फिर एक वर्कफ़्लो और एक मैंडेट बनाएँ।',
   'A daily cap limits the cost': 'दैनिक सीमा से खर्च सीमित रहता है',
@@ -96,7 +96,7 @@ export default {
   'Replace settings': 'सेटिंग बदलें',
   'Set up': 'सेट अप करें',
   'The operator sets up a mail server with the command “attestry channels set”.':
-    'ऑपरेटर “attestry channels set” कमांड से मेल सर्वर सेट अप करता है।',
+    'ऑपरेटर “attestry channels set” कमांड से मेल सर्वर सेट अप करते हैं।',
   'Webhook URL, to be entered at the provider (not called yet):':
     'वेबहुक URL, जिसे प्रोवाइडर के यहाँ दर्ज करना है (अभी तक कॉल नहीं आई):',
   'Webhook URL, to be entered at the provider (called by the provider):':
@@ -131,7 +131,7 @@ export default {
   'Set up a check': 'जाँच सेट अप करें',
   'Remove the check': 'जाँच हटाएँ',
   'This secret signs every request to your service, like the events of a webhook. It is shown only once.':
-    'वेबहुक के इवेंट की तरह, आपकी सेवा को भेजी गई हर रिक्वेस्ट पर इस सीक्रेट से हस्ताक्षर होते हैं। यह सिर्फ़ एक बार दिखाया जाता है।',
+    'वेबहुक के इवेंट की तरह, आपकी सेवा को भेजी गई हर रिक्वेस्ट पर इस सीक्रेट से हस्ताक्षर होते हैं। यह केवल एक बार दिखाया जाता है।',
   'Remove the do-not-disturb check?': 'डू-नॉट-डिस्टर्ब (DND) जाँच हटाएँ?',
   'Remove check': 'जाँच हटाएँ',
   'Candidates who wait for the check are contacted without it.':
@@ -168,9 +168,9 @@ export default {
   'Review request': 'समीक्षा का अनुरोध',
   'Review reminder': 'समीक्षा का रिमाइंडर',
   'WhatsApp and mobile operators in India accept only approved texts. Register the texts there; until a text is approved, it is not used.':
-    'भारत में WhatsApp और मोबाइल ऑपरेटर सिर्फ़ स्वीकृत टेक्स्ट स्वीकार करते हैं। टेक्स्ट वहाँ रजिस्टर करें; स्वीकृत होने तक टेक्स्ट इस्तेमाल नहीं होता।',
+    'भारत में WhatsApp और मोबाइल ऑपरेटर केवल स्वीकृत टेक्स्ट स्वीकार करते हैं। टेक्स्ट वहाँ रजिस्टर करें; स्वीकृत होने तक टेक्स्ट इस्तेमाल नहीं होता।',
   'No texts yet. The operator creates them with the command “attestry channels templates create”.':
-    'अभी कोई टेक्स्ट नहीं है। ऑपरेटर इन्हें “attestry channels templates create” कमांड से बनाता है।',
+    'अभी कोई टेक्स्ट नहीं है। ऑपरेटर इन्हें “attestry channels templates create” कमांड से बनाते हैं।',
   'Edit {template}': '{template} बदलें',
   'quality: {quality}': 'क्वालिटी: {quality}',
   green: 'हरी',

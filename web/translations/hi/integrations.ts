@@ -23,7 +23,7 @@ export default {
   Connect: 'जोड़ें',
   'Copy your key now': 'अपनी कुंजी अभी कॉपी करें',
   '{title} sends this key with every call. It is shown only once. Open the connection {name} for the next step.':
-    '{title} हर कॉल के साथ यह कुंजी भेजता है। यह सिर्फ़ एक बार दिखाई जाती है। अगले चरण के लिए कनेक्शन {name} खोलें।',
+    '{title} हर कॉल के साथ यह कुंजी भेजता है। यह केवल एक बार दिखाई जाती है। अगले चरण के लिए कनेक्शन {name} खोलें।',
   'the key': 'कुंजी',
   Disconnect: 'कनेक्शन हटाएँ',
   '1 order waits, because the campaign of {testName} is paused. <link>Open the campaign</link> and choose Resume.':
@@ -77,7 +77,7 @@ export default {
   'Wait for the first report': 'पहली रिपोर्ट का इंतज़ार करें',
   Tests: 'टेस्ट',
   'All mandates that are ready, also later ones': 'सभी तैयार मैंडेट, बाद में बनने वाले भी',
-  'Only these mandates': 'सिर्फ़ ये मैंडेट',
+  'Only these mandates': 'केवल ये मैंडेट',
   'Filter mandates': 'मैंडेट फ़िल्टर करें',
   'Filter by job, company or ID': 'जॉब, कंपनी या ID से फ़िल्टर करें',
   'No mandate matches the filter.': 'इस फ़िल्टर से कोई मैंडेट मेल नहीं खाता।',

@@ -18,7 +18,7 @@ export default {
     'IP पते या CIDR रेंज, जैसे 203.0.113.0/24, हर लाइन में एक। हर पते को अनुमति देने के लिए खाली छोड़ें।',
   'Websites that embed pages': 'पेज एम्बेड करने वाली वेबसाइटें',
   'Conversations, verifications and reports can be shown in a frame on these websites only. Pages on a website that you remove stop working at once.':
-    'बातचीत, सत्यापन और रिपोर्ट सिर्फ़ इन वेबसाइटों के फ़्रेम में दिखाई जा सकती हैं। जिस वेबसाइट को आप हटाएँगे, उस पर ये पेज तुरंत काम करना बंद कर देंगे।',
+    'बातचीत, सत्यापन और रिपोर्ट केवल इन वेबसाइटों के फ़्रेम में दिखाई जा सकती हैं। जिस वेबसाइट को आप हटाएँगे, उस पर ये पेज तुरंत काम करना बंद कर देंगे।',
   'Allowed origins': 'अनुमत ओरिजिन',
   'Origins such as https://careers.example.com, one per line. In TEST mode, also http://localhost:3000, or http://localhost:* for every port.':
     'ओरिजिन, जैसे https://careers.example.com, हर लाइन में एक। टेस्ट मोड में http://localhost:3000 भी, या हर पोर्ट के लिए http://localhost:*।',
@@ -41,7 +41,7 @@ export default {
   'Keep the old secret valid for (hours)': 'पुराना सीक्रेट कितने घंटे वैध रहे',
   'Enter 0 if the old secret has leaked; it then expires immediately. Maximum: {hours}.':
     'अगर पुराना सीक्रेट लीक हो गया है तो 0 दर्ज करें; तब वह तुरंत अमान्य हो जाएगा। अधिकतम: {hours}।',
-  'It is shown only once.': 'यह सिर्फ़ एक बार दिखाया जाता है।',
+  'It is shown only once.': 'यह केवल एक बार दिखाया जाता है।',
   'Key ID': 'कुंजी ID',
   'the key ID': 'कुंजी ID',
   Secret: 'सीक्रेट',
@@ -70,7 +70,7 @@ export default {
   '{name}: {perSecond} per second, bursts of {burst}, {perMinute} per minute.':
     '{name}: प्रति सेकंड {perSecond}, एक साथ {burst} तक, प्रति मिनट {perMinute}।',
   'Partner keys sign calls to the partner API. Session keys start verifications of students. These keys can access only {mode} data.':
-    'पार्टनर कुंजियों से पार्टनर API की कॉल पर हस्ताक्षर होते हैं। सत्र कुंजियों से छात्रों के सत्यापन शुरू होते हैं। ये कुंजियाँ सिर्फ़ {mode} डेटा तक पहुँच सकती हैं।',
+    'पार्टनर कुंजियों से पार्टनर API की कॉल पर हस्ताक्षर होते हैं। सत्र कुंजियों से छात्रों के सत्यापन शुरू होते हैं। ये कुंजियाँ केवल {mode} डेटा तक पहुँच सकती हैं।',
   '1 key expires within 30 days. Create a new key, use it in your system, and revoke the old one.':
     '1 कुंजी की वैधता 30 दिनों के भीतर खत्म हो जाएगी। नई कुंजी बनाएँ, उसे अपने सिस्टम में इस्तेमाल करें और पुरानी कुंजी निरस्त करें।',
   '{count} keys expire within 30 days. Create a new key, use it in your system, and revoke the old one.':

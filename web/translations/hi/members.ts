@@ -19,11 +19,14 @@ export default {
   Sessions: 'सत्र',
   'Sessions of {email}': '{email} के सत्र',
   Team: 'टीम',
-  'They sign in to this console with a link that we email to them.':
-    'वे हमारे ईमेल में भेजे गए लिंक से इस कंसोल में साइन इन करते हैं।',
+  'We email them an invitation. They sign in with a link that is sent to this address.':
+    'हम उन्हें आमंत्रण ईमेल करते हैं। वे इसी पते पर भेजे गए लिंक से साइन इन करते हैं।',
+  'Invitation sent to {email}.': '{email} को आमंत्रण भेजा गया।',
+  'Resend invitation': 'आमंत्रण दोबारा भेजें',
+  'Resend invitation: {email}': 'आमंत्रण दोबारा भेजें: {email}',
   'This member is not signed in.': 'यह सदस्य अभी साइन इन नहीं है।',
   'This member is signed out immediately and loses access to this organisation.':
-    'यह सदस्य तुरंत साइन आउट हो जाता है और इस संगठन तक उसकी पहुँच समाप्त हो जाती है।',
+    'यह सदस्य तुरंत साइन आउट हो जाएँगे और इस संगठन तक उनकी पहुँच समाप्त हो जाएगी।',
   'Viewer: can view everything': 'व्यूअर: सब कुछ देख सकते हैं',
   owner: 'ओनर',
   recruiter: 'रिक्रूटर',

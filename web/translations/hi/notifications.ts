@@ -1,4 +1,6 @@
 export default {
+  'Only members of the organisation get notifications. <link>View the alerts of this server</link>':
+    'सूचनाएँ केवल संगठन के सदस्यों को मिलती हैं। <link>इस सर्वर के अलर्ट देखें</link>',
   'A day without anything new sends no email. TEST mode sends none.':
     'जिस दिन कुछ नया न हो, उस दिन ईमेल नहीं जाता। टेस्ट मोड में कोई ईमेल नहीं जाता।',
   'A skill that you asked for was added or rejected.': 'आपका माँगा हुआ कौशल जोड़ा गया या अस्वीकृत हुआ।',

@@ -1,4 +1,7 @@
 export default {
+  'They sign in to this console with a link that we email to them.':
+    'वे हमारे ईमेल में भेजे गए लिंक से इस कंसोल में साइन इन करते हैं।',
+  'sign-in link': 'साइन-इन लिंक',
   '{count} live': '{count} लाइव',
   '{count} test': '{count} टेस्ट',
   '1 credit per candidate.': 'हर उम्मीदवार के लिए 1 क्रेडिट।',
@@ -249,7 +252,7 @@ export default {
   'Skills that get back previous values: {count}. Names: {names}, aliases: {aliases}, places: {places}, descriptions: {descriptions}.':
     'पिछले मान वापस पाने वाले कौशल: {count}। नाम: {names}, उपनाम: {aliases}, स्थान: {places}, विवरण: {descriptions}।',
   'Added sub-skills and master skills, which are then listed only while they contain skills: {added}. Others that get back previous values: {changed}.':
-    'जोड़े गए उप-कौशल और मुख्य कौशल, जो तब केवल कौशल होने पर सूची में दिखते हैं: {added}। पिछले मान वापस पाने वाले अन्य: {changed}।',
+    'जोड़े गए उप-कौशल और मास्टर कौशल, जो तब केवल कौशल होने पर सूची में दिखते हैं: {added}। पिछले मान वापस पाने वाले अन्य: {changed}।',
   'Changes that operators made since are kept. Importing the file again gives the skills the same IDs.':
     'इसके बाद ऑपरेटरों के किए बदलाव बने रहते हैं। फ़ाइल फिर आयात करने पर कौशलों को वही ID मिलती हैं।',
   'The latest import can be undone, then the one before it, as long as the previous values are stored.':
@@ -265,11 +268,11 @@ export default {
   'Records that keep the ID: {mandates} mandates, {sessions} verifications, {selections} selections.':
     'ID बनाए रखने वाले रिकॉर्ड: {mandates} मैंडेट, {sessions} सत्यापन, {selections} चयन।',
   'Questions of organisations that are also asked about {survivor}: {count}':
-    'संगठनों के प्रश्न जो {survivor} के बारे में भी पूछे जाएँगे: {count}',
+    'संगठनों के सवाल जो {survivor} के बारे में भी पूछे जाएँगे: {count}',
   'The questions of the built-in bank are also asked about {survivor}.':
-    'अंतर्निहित प्रश्न बैंक के प्रश्न {survivor} के बारे में भी पूछे जाएँगे।',
+    'पहले से मौजूद बैंक के सवाल {survivor} के बारे में भी पूछे जाएँगे।',
   'Attempts and endorsements of both skills count together. The merge can be undone.':
-    'दोनों कौशलों के प्रयास और समर्थन साथ गिने जाते हैं। विलय वापस लिया जा सकता है।',
+    'दोनों कौशलों के प्रयास और पुष्टियाँ एक साथ गिने जाते हैं। विलय वापस लिया जा सकता है।',
   'This skill has been merged into {skill}. Its ID means that skill.':
     'यह कौशल {skill} में मिला दिया गया है। इसकी ID का अर्थ वही कौशल है।',
   'Undo the merge': 'विलय वापस लें',
@@ -302,7 +305,7 @@ export default {
   'Same device or network': 'वही डिवाइस या नेटवर्क',
   Score: 'स्कोर',
   'Scripts, external images and links are disabled in the preview. Use the links in the text view.':
-    'पूर्वावलोकन में स्क्रिप्ट, बाहरी चित्र और लिंक बंद हैं। लिंक के लिए टेक्स्ट व्यू इस्तेमाल करें।',
+    'प्रीव्यू में स्क्रिप्ट, बाहरी चित्र और लिंक बंद हैं। लिंक के लिए टेक्स्ट व्यू इस्तेमाल करें।',
   Service: 'सेवा',
   Settings: 'सेटिंग',
   'Share from members': 'सदस्यों का हिस्सा',
@@ -365,7 +368,7 @@ export default {
     'इन मेलबॉक्स को सूची में दिए गए ईमेल नहीं मिलते: प्राप्तकर्ता ने ईमेल बंद करवाए या शिकायत की, उसके ईमेल वापस लौटे, या किसी ऑपरेटर ने उसे जोड़ा। सूची में पते नहीं हैं, क्योंकि हर मेलबॉक्स का केवल हैश रखा जाता है।',
   'This person loses operator access immediately. They stay a member of their organisations.':
     'ऑपरेटर के रूप में इस व्यक्ति की पहुँच तुरंत समाप्त हो जाती है। वे अपने संगठनों के सदस्य बने रहते हैं।',
-  'To confirm, enter the name: {name}': 'पुष्टि के लिए नाम डालें: {name}',
+  'To confirm, enter the name: {name}': 'पुष्टि के लिए नाम दर्ज करें: {name}',
   Unsubscribed: 'ईमेल बंद करवाए',
   Until: 'कब तक',
   'Used in': 'कहाँ इस्तेमाल',
@@ -418,7 +421,7 @@ export default {
   'changed: {count}': 'बदले गए: {count}',
   'merged: {count}': 'मिलाए गए: {count}',
   'unchanged: {count}': 'जैसे थे: {count}',
-  'new master skills: {count}': 'नए मुख्य कौशल: {count}',
+  'new master skills: {count}': 'नए मास्टर कौशल: {count}',
   'new sub-skills: {count}': 'नए उप-कौशल: {count}',
   'no changes': 'कोई बदलाव नहीं',
   'no website': 'कोई वेबसाइट नहीं',

@@ -14,7 +14,7 @@ export default {
   'Correct phone number': 'सही फ़ोन नंबर',
   'Correct email address': 'सही ईमेल पता',
   'Fill in only the values to correct. They are replaced in all records of the person that contain such a value.':
-    'सिर्फ़ वही जानकारी भरें जिसे सुधारना है। व्यक्ति के जिन रिकॉर्ड में यह जानकारी है, उन सभी में इसे बदल दिया जाएगा।',
+    'केवल वही जानकारी भरें जिसे सुधारना है। व्यक्ति के जिन रिकॉर्ड में यह जानकारी है, उन सभी में इसे बदल दिया जाएगा।',
   'The data was corrected.': 'डेटा सुधार दिया गया।',
   'Stored data': 'सहेजा गया डेटा',
   'No personal data is stored.': 'कोई निजी डेटा सहेजा नहीं गया है।',
@@ -29,6 +29,8 @@ export default {
     'टेस्ट मोड में इस पते वाला कोई व्यक्ति नहीं है। जिन लोगों का डेटा मिटा दिया गया है, वे नहीं मिलते।',
   'No person has this address in LIVE mode. People whose data was erased are not found.':
     'लाइव मोड में इस पते वाला कोई व्यक्ति नहीं है। जिन लोगों का डेटा मिटा दिया गया है, वे नहीं मिलते।',
+  '1 skill': '1 कौशल',
+  '{count} skills': '{count} कौशल',
   Candidacies: 'उम्मीदवारी',
   Reviews: 'समीक्षाएँ',
   'Stored since': 'कब से सहेजा गया',

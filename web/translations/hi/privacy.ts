@@ -1,4 +1,14 @@
 export default {
+  'Texts of the messages of candidates, after the end of the conversation.':
+    'उम्मीदवारों के संदेशों के टेक्स्ट, बातचीत समाप्त होने के बाद।',
+  'Free-text answers of candidates, after the end of the conversation. Verdicts and scores remain. Events have a copy for 30 days.':
+    'उम्मीदवारों के अपने शब्दों में दिए जवाब, बातचीत समाप्त होने के बाद। निर्णय और अंक बने रहते हैं। इवेंट में इनकी प्रति 30 दिन रहती है।',
+  'Names, phone numbers, email addresses and everything else about a person, after the last activity.':
+    'नाम, फ़ोन नंबर, ईमेल पते और व्यक्ति के बारे में बाकी सब कुछ, आखिरी गतिविधि के बाद।',
+  'Emails to people, after they were created.': 'लोगों को भेजे गए ईमेल, बनाए जाने के बाद।',
+  'Log of API requests, after the request.': 'API रिक्वेस्ट का लॉग, रिक्वेस्ट के बाद।',
+  'Names, addresses and devices in the audit log, after the entry. The entries themselves remain.':
+    'ऑडिट लॉग में नाम, पते और डिवाइस, प्रविष्टि के बाद। प्रविष्टियाँ बनी रहती हैं।',
   Privacy: 'गोपनीयता',
   'Person or team for complaints': 'शिकायतों के लिए व्यक्ति या टीम',
   'Email address for complaints': 'शिकायतों के लिए ईमेल पता',

@@ -1,4 +1,6 @@
 export default {
+  'This address names no number. Click a number on the page Analytics to list its candidates.':
+    'इस पते में कोई संख्या नहीं दी गई है। उम्मीदवारों की सूची देखने के लिए विश्लेषण पेज पर किसी संख्या पर क्लिक करें।',
   Ended: 'समाप्त',
   yes: 'हाँ',
   no: 'नहीं',
@@ -16,7 +18,7 @@ export default {
   'still being tried out': 'अभी परखे जा रहे हैं',
   '{unpiloted} of {items} still being tried out': '{items} में से {unpiloted} अभी परखे जा रहे हैं',
   'asked in {language}': '{language} में पूछे गए',
-  'median time {seconds} s': 'माध्यिका समय {seconds} से.',
+  'median time {seconds} s': 'माध्यिका समय {seconds} सेकंड',
   'no skill was checked': 'कोई कौशल नहीं जाँचा गया',
   'skipped {question}': '{question} का जवाब नहीं दिया',
   'answered with a knockout answer to {question}': '{question} का नॉकआउट जवाब दिया',

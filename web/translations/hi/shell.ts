@@ -97,11 +97,11 @@ export default {
   'You are signed out of Attestry. <link>Sign out of the identity provider, too</link>':
     'आप Attestry से साइन आउट हो गए हैं। <link>आइडेंटिटी प्रोवाइडर से भी साइन आउट करें</link>',
   'You signed in more than 15 minutes ago. To continue, enter the code of your authenticator app, or a recovery code.':
-    'आपको साइन इन किए 15 मिनट से ज़्यादा हो गए हैं। जारी रखने के लिए अपने ऑथेंटिकेटर ऐप का कोड, या कोई रिकवरी कोड डालें।',
+    'आपको साइन इन किए 15 मिनट से ज़्यादा हो गए हैं। जारी रखने के लिए अपने ऑथेंटिकेटर ऐप का कोड, या कोई रिकवरी कोड दर्ज करें।',
   'You signed in more than 15 minutes ago. To continue, enter the code that we are emailing to {email}.':
-    'आपको साइन इन किए 15 मिनट से ज़्यादा हो गए हैं। जारी रखने के लिए वह कोड डालें जो हम {email} पर भेज रहे हैं।',
+    'आपको साइन इन किए 15 मिनट से ज़्यादा हो गए हैं। जारी रखने के लिए वह कोड दर्ज करें जो हम {email} पर भेज रहे हैं।',
   'You signed in more than 15 minutes ago. To continue, enter the code that we emailed to {email}.':
-    'आपको साइन इन किए 15 मिनट से ज़्यादा हो गए हैं। जारी रखने के लिए वह कोड डालें जो हमने {email} पर भेजा है।',
+    'आपको साइन इन किए 15 मिनट से ज़्यादा हो गए हैं। जारी रखने के लिए वह कोड दर्ज करें जो हमने {email} पर भेजा है।',
   'You were removed as an operator. Ask another operator to add you again.':
     'आपको ऑपरेटर के पद से हटा दिया गया है। किसी और ऑपरेटर से आपको फिर से जोड़ने के लिए कहें।',
   'Your account is deactivated at the identity provider.': 'आइडेंटिटी प्रोवाइडर के यहाँ आपका खाता निष्क्रिय है।',

@@ -17,7 +17,7 @@ export default {
     'उम्मीदवारों से आपके अपने दो सवाल, दो कौशलों में से हर एक पर 4 से 8 सवाल, और रुचि के बारे में एक सवाल पूछा जाता है।',
   'Writing questions…': 'सवाल लिखे जा रहे हैं…',
   'An electrician in Pune. You ask whether the candidate has a licence (“no” disqualifies) and when they can start. Two skills are verified. Each candidate gets other questions about them: 4 to 8 per skill, until the verdict is certain enough.':
-    'पुणे में एक इलेक्ट्रीशियन। आप पूछते हैं कि क्या उम्मीदवार के पास लाइसेंस है (“नहीं” पर अयोग्य) और वे कब से काम शुरू कर सकते हैं। दो कौशल सत्यापित किए जाते हैं। हर उम्मीदवार को उनके अलग सवाल मिलते हैं: हर कौशल पर 4 से 8, जब तक निर्णय काफ़ी निश्चित न हो जाए।',
+    'पुणे में एक इलेक्ट्रीशियन। आप पूछते हैं कि क्या उम्मीदवार के पास लाइसेंस है (“नहीं” पर अयोग्य) और वे कब से काम शुरू कर सकते हैं। दो कौशल सत्यापित किए जाते हैं। हर उम्मीदवार को इन कौशलों पर अलग सवाल मिलते हैं: हर कौशल पर 4 से 8, जब तक निर्णय काफ़ी निश्चित न हो जाए।',
   'Campaign: the candidates': 'अभियान: उम्मीदवार',
   '<link>The campaign</link> has twelve candidates. Each candidate costs one credit; the credit is refunded if a candidate cannot be reached.':
     '<link>अभियान</link> में बारह उम्मीदवार हैं। हर उम्मीदवार पर एक क्रेडिट लगता है; अगर उम्मीदवार से संपर्क न हो सके, तो क्रेडिट लौटा दिया जाता है।',
