@@ -1,3 +1,4 @@
+import { isDevanagari } from '../text/phonetics.ts'
 import { Tokens } from '../text/tokens.ts'
 import type { ClauseLinks } from './clause-links.ts'
 import type { LabelMention, LabelMentionFinder } from './label-mentions.ts'
@@ -41,7 +42,7 @@ const MIN_SCORE_TO_RAISE = 0.25
 /**
  * A label of an imported taxonomy with a lower margin (span-tagger.ts) is not a mention, because such labels include many general
  * words. Labels of the built-in catalogue were written for job advertisements. They are always mentions if no taxonomy is imported, and
- * need a lower margin otherwise.
+ * need a lower margin otherwise. The margins of words in Devanagari say nothing, because the tagger was not trained with such words.
  */
 const MIN_IMPORTED_MARGIN = -1
 const MIN_BUILT_IN_MARGIN = -2
@@ -163,6 +164,7 @@ export class Extractor {
         this.hasImports &&
         !isInSpan &&
         !mention.isWholeText &&
+        (isOrdinaryImport[entryIndex] || !isDevanagari(text[mention.start]!)) &&
         tagger.spanMargin(KNOWLEDGE_SPAN, from, to) <
           (isOrdinaryImport[entryIndex] ? MIN_IMPORTED_MARGIN : MIN_BUILT_IN_MARGIN)
       )
