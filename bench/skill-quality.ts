@@ -53,7 +53,8 @@ export async function runBenchmark({ short }: BenchmarkOptions): Promise<Benchma
     ),
     ...crossValidatedRows(escoIndex, phrases),
     ...reliabilityRows('match', matchPredictions(escoIndex, phrases)),
-    ...sentenceRows(escoIndex, phrases),
+    ...sentenceRows('ESCO', escoIndex, phrases),
+    ...sentenceRows('ESCO and built-in', combinedIndex, phrases),
     ...spanRows('ESCO', escoIndex),
     ...spanRows('ESCO and built-in', combinedIndex),
     ...advertisementRows(),
@@ -131,7 +132,7 @@ function confidenceInterval(values: readonly number[]): [number, number] {
 }
 
 /** Measures whole sentences: the share of the skills of a sentence among the first five and ten results, for match and extract. */
-function sentenceRows(index: SkillIndex, phrases: AnnotatedPhrase[]): BenchmarkRow[] {
+function sentenceRows(name: string, index: SkillIndex, phrases: AnnotatedPhrase[]): BenchmarkRow[] {
   const numbersBySentence = new Map<string, Set<number>>()
   for (const { evaluationSet, sentence, expectedNumbers } of phrases) {
     const key = `${evaluationSet}\n${sentence}`
@@ -148,7 +149,7 @@ function sentenceRows(index: SkillIndex, phrases: AnnotatedPhrase[]): BenchmarkR
       })
       for (const limit of [5, 10])
         rows.push({
-          name: `${operation}, sentences of ${set}, RP@${limit}`,
+          name: `${operation}, ${name}, sentences of ${set}, RP@${limit}`,
           value: meanOf(
             results.map(
               ({ found, expected }) =>
@@ -181,7 +182,9 @@ function spanRows(name: string, index: SkillIndex): BenchmarkRow[] {
   let overlappingMentions = 0
   let overlappedSpans = 0
   for (const { text, spans } of readSentences()) {
-    const mentions = index.extract(text, 100).flatMap((skill) => skill.mentions)
+    // Several skills can have the same mention.
+    const allMentions = index.extract(text, 100).flatMap((skill) => skill.mentions)
+    const mentions = [...new Map(allMentions.map((mention) => [`${mention.start} ${mention.end}`, mention])).values()]
     spanCount += spans.length
     mentionCount += mentions.length
     for (const mention of mentions) {

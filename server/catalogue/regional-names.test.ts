@@ -15,7 +15,9 @@ const WORDS_BY_SKILL: Record<string, string> = {
   Carpentry: 'thachan, vadrangi, chutor mistri, sutarkam, badagi, suthar, వడ్రంగి',
   Bricklaying: 'kothanar, tapi mestri, gavandi, kadiya, রাজমিস্ত্রি',
   'House plumbing': 'kuzhai velai, koler mistri, nalkam, nalli kelasa',
-  'House wiring': 'minsara velai, current pani, bidyut mistri, vijli kam',
+  'House wiring': 'minsara velai, current pani, bidyut mistri, vijli kam, veej tantri',
+  'General farm work': 'vivasayam, chashi, khetibari',
+  'Car driving': 'ottunar, chalaka',
 }
 
 test('each line of regional-names.txt is about a skill of the built-in catalogue', () => {

@@ -714,6 +714,34 @@ test('a clause that describes a skill without its name is a mention of the impor
   assert.equal(text.slice(skill.mentions[0]!.start, skill.mentions[0]!.end), skill.mentions[0]!.text)
 })
 
+test('a clause lists further imported skills that it may mean, with the same offsets and lower scores', () => {
+  const imported = buildSkillIndexSync([
+    { number: 1_000_001, name: 'manage staff', aliases: ['supervise employees'] },
+    { number: 1_000_002, name: 'train staff', aliases: ['teach staff'] },
+    { number: 1_000_003, name: 'weld pipes', aliases: [] },
+  ])
+  const found = imported.extract('You will be responsible for managing the staff of the shop')
+  assert.deepEqual(
+    found.map(({ number }) => number),
+    [1_000_001, 1_000_002],
+  )
+  assert.deepEqual(found[0]!.mentions, found[1]!.mentions)
+  assert.ok(found[0]!.score > found[1]!.score)
+})
+
+test('English words in Devanagari mention labels in Latin letters, even if another label contains the word in Devanagari', () => {
+  const hindiIndex = buildSkillIndexSync([
+    { number: 1, name: 'Customer support', aliases: [] },
+    { number: 2, name: 'Call answering', aliases: ['कस्टमर केयर'] },
+    { number: 3, name: 'Plumbing', aliases: [] },
+  ])
+  const text = 'प्लंबिंग और कस्टमर सपोर्ट का काम'
+  const found = hindiIndex.extract(text).flatMap(({ number, mentions }) => `${number}:${mentions[0]!.text}`)
+  assert.deepEqual(found.sort(), ['1:कस्टमर सपोर्ट', '3:प्लंबिंग'])
+  assert.equal(hindiIndex.match('प्लम्बिंग', 1)[0]?.number, 3)
+  assert.equal(hindiIndex.search('प्लम्बिंग').skills[0]?.number, 3)
+})
+
 test('a skill is required, preferred or not required', () => {
   const requirementOf = (text: string) => index.extract(text)[0]?.requirement
   assert.equal(requirementOf('Experience in welding is a must.'), 'required')

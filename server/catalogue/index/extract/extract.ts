@@ -1,3 +1,4 @@
+import { isDevanagari } from '../text/phonetics.ts'
 import { Tokens } from '../text/tokens.ts'
 import type { ClauseLinks } from './clause-links.ts'
 import type { LabelMention, LabelMentionFinder } from './label-mentions.ts'
@@ -12,7 +13,7 @@ import { markLabels, readGapKinds } from './spans/token-features.ts'
  * 1. Labels: the names and aliases of the catalogue that the text contains (label-mentions.ts). Their scores depend on the kind of
  *    label. A trained tagger (spans/) rejects labels that are not used as a skill.
  * 2. Clauses: the tagger also finds descriptions of skills without their names, such as "coordinate the work of developers". `match`
- *    finds the skill that a clause means.
+ *    finds the skills that a clause may mean. All of them have the offsets of the clause, and the score of the best one is the highest.
  *
  * The score of a skill is that of its best mention, and each further mention raises it a little.
  */
@@ -40,13 +41,18 @@ const DOUBT_FACTOR_PER_MENTION = 0.8
 const MIN_SCORE_TO_RAISE = 0.25
 /**
  * A label of an imported taxonomy with a lower margin (span-tagger.ts) is not a mention, because such labels include many general
- * words. The labels of the built-in catalogue are always mentions: they were written for job advertisements.
+ * words. Labels of the built-in catalogue were written for job advertisements. They are always mentions if no taxonomy is imported, and
+ * need a lower margin otherwise. The margins of words in Devanagari say nothing, because the tagger was not trained with such words.
  */
 const MIN_IMPORTED_MARGIN = -1
+const MIN_BUILT_IN_MARGIN = -2
 /** A clause is a mention of a built-in skill only if it has several words, contains no label, and its match has this score. */
 const MIN_BUILT_IN_LINK_SCORE = 0.65
 /** Factor of the score of a matched clause: the text may describe the employer, and the clause more than the skill. */
 const CLAUSE_FACTOR = 0.75
+/** Maximum number of skills of an imported taxonomy for a clause, and the minimum score of those after the first. */
+const MAX_SKILLS_PER_CLAUSE = 5
+const MIN_FURTHER_LINK_SCORE = 0.02
 /** Factor by which the score of a negated clause is multiplied. */
 const NEGATED_FACTOR = 0.1
 /** Maximum number of clauses of a text that are matched; the clauses of earlier texts are in a cache and do not count. */
@@ -72,14 +78,18 @@ export interface ExtractorParts {
   isOrdinaryImport: Uint8Array
 }
 
+type ExtractedSkills = Map<number, ExtractedEntry>
+
 export class Extractor {
   private readonly parts: ExtractorParts
+  private readonly hasImports: boolean
   private readonly tokens = new Tokens()
   private marks = new Uint8Array(0)
   private gapKinds = new Uint8Array(0)
 
   constructor(parts: ExtractorParts) {
     this.parts = parts
+    this.hasImports = parts.isOrdinaryImport.includes(1)
   }
 
   /** Returns up to `limit` skills that the text mentions, in descending order of score. */
@@ -87,7 +97,7 @@ export class Extractor {
     const tokens = this.tokens.read(text)
     const labelMentions = this.parts.labelMentions.find(text, tokens)
     const spans = this.tagSpans(text, labelMentions)
-    const skills = new Map<number, ExtractedEntry>()
+    const skills: ExtractedSkills = new Map()
     const addMention = (entryIndex: number, score: number, start: number, end: number, requirement: Requirement) => {
       const skill = skills.get(entryIndex)
       if (!skill) {
@@ -102,7 +112,7 @@ export class Extractor {
       if (skill.mentions.at(-2)!.start > start) skill.mentions.sort((a, b) => a.start - b.start)
     }
     this.addLabels(text, labelMentions, spans, addMention)
-    this.addClauses(text, labelMentions, spans, addMention)
+    this.addClauses(text, labelMentions, spans, skills, addMention)
     for (const skill of skills.values()) {
       const raisedScore = 1 - (1 - skill.score) * DOUBT_FACTOR_PER_MENTION ** (skill.mentions.length - 1)
       skill.score = Math.round((skill.score < MIN_SCORE_TO_RAISE ? skill.score : raisedScore) * 10_000) / 10_000
@@ -140,29 +150,35 @@ export class Extractor {
       while (firstSpan < spans.length && spans[firstSpan]!.end <= mention.start) firstSpan++
       let { start, end } = mention
       let isInSpan = false
+      let shortestSpan: TextSpan | undefined
       for (let i = firstSpan; i < spans.length && spans[i]!.start < mention.end; i++) {
         const span = spans[i]!
         if (span.end <= mention.start) continue
         isInSpan = true
-        // The mention of an imported label is the whole name or clause that contains it.
-        if (isOrdinaryImport[entryIndex] && span.start <= start && span.end >= end) ({ start, end } = span)
+        if (span.start > mention.start || span.end < mention.end) continue
+        if (!shortestSpan || span.end - span.start < shortestSpan.end - shortestSpan.start) shortestSpan = span
       }
+      // The mention of an imported label is the name or clause that contains it.
+      if (isOrdinaryImport[entryIndex] && shortestSpan) ({ start, end } = shortestSpan)
       if (
-        isOrdinaryImport[entryIndex] &&
+        this.hasImports &&
         !isInSpan &&
         !mention.isWholeText &&
-        tagger.spanMargin(KNOWLEDGE_SPAN, from, to) < MIN_IMPORTED_MARGIN
+        (isOrdinaryImport[entryIndex] || !isDevanagari(text[mention.start]!)) &&
+        tagger.spanMargin(KNOWLEDGE_SPAN, from, to) <
+          (isOrdinaryImport[entryIndex] ? MIN_IMPORTED_MARGIN : MIN_BUILT_IN_MARGIN)
       )
         continue
       addMention(entryIndex, score, start, end, this.requirementOf(text, from, to, mention.isNegated))
     }
   }
 
-  /** Adds the skills of the clauses that are not labels themselves. */
+  /** Adds the skills that the clauses may mean. A clause that is a label of the catalogue can only mean further, imported skills. */
   private addClauses(
     text: string,
     labelMentions: readonly LabelMention[],
     spans: readonly TextSpan[],
+    skills: ExtractedSkills,
     addMention: AddMention,
   ): void {
     const { clauseLinks, isOrdinaryImport } = this.parts
@@ -171,22 +187,24 @@ export class Extractor {
     for (const { from, to, start, end } of spans) {
       while (firstMention < labelMentions.length && labelMentions[firstMention]!.end <= start) firstMention++
       const isLabel = labelMentions[firstMention]?.start === start && labelMentions[firstMention]!.end === end
-      if (isLabel || to - from > MAX_CLAUSE_WORDS) continue
+      if ((isLabel && !this.hasImports) || to - from > MAX_CLAUSE_WORDS) continue
       const clause = text.slice(start, end)
-      const cachedLink = clauseLinks.cached(clause)
-      if (!cachedLink && matchedClauses++ >= MAX_MATCHED_CLAUSES) continue
-      const { entryIndex, score } = cachedLink ?? clauseLinks.link(clause)
-      if (entryIndex < 0) continue
+      const cachedLinks = clauseLinks.cached(clause)
+      if (!cachedLinks && matchedClauses++ >= MAX_MATCHED_CLAUSES) continue
       const hasLabel = firstMention < labelMentions.length && labelMentions[firstMention]!.start < end
-      if (!isOrdinaryImport[entryIndex] && (to - from < 2 || hasLabel || score < MIN_BUILT_IN_LINK_SCORE)) continue
       const isNegatedClause = isNegated(text, this.tokens, from, to)
-      addMention(
-        entryIndex,
-        score * CLAUSE_FACTOR * (isNegatedClause ? NEGATED_FACTOR : 1),
-        start,
-        end,
-        this.requirementOf(text, from, to, isNegatedClause),
-      )
+      const requirement = this.requirementOf(text, from, to, isNegatedClause)
+      let skillCount = isLabel ? 1 : 0
+      for (const { entryIndex, score } of cachedLinks ?? clauseLinks.find(clause)) {
+        if (skillCount > 0 && (skillCount === MAX_SKILLS_PER_CLAUSE || score < MIN_FURTHER_LINK_SCORE)) break
+        const mayBeMeant = isOrdinaryImport[entryIndex]
+          ? true
+          : skillCount === 0 && to - from > 1 && !hasLabel && score >= MIN_BUILT_IN_LINK_SCORE
+        const mentions = skills.get(entryIndex)?.mentions
+        if (!mayBeMeant || (mentions && overlapsMention(mentions, start, end))) continue
+        addMention(entryIndex, score * CLAUSE_FACTOR * (isNegatedClause ? NEGATED_FACTOR : 1), start, end, requirement)
+        skillCount++
+      }
     }
   }
 
@@ -201,12 +219,13 @@ export class Extractor {
   }
 }
 
-/** Returns the mention at these offsets. Includes the closing bracket after it if the mention contains the opening one. */
+/** Returns the mention at these offsets. Includes the closing bracket after it, or after one space, if it contains the opening one. */
 function mentionAt(text: string, start: number, end: number): Mention {
   const mentionText = text.slice(start, end)
-  if (text[end] !== ')' || mentionText.lastIndexOf('(') <= mentionText.lastIndexOf(')'))
+  const bracket = text[end] === ' ' ? end + 1 : end
+  if (text[bracket] !== ')' || mentionText.lastIndexOf('(') <= mentionText.lastIndexOf(')'))
     return { start, end, text: mentionText }
-  return { start, end: end + 1, text: `${mentionText})` }
+  return { start, end: bracket + 1, text: text.slice(start, bracket + 1) }
 }
 
 /** Whether the offsets overlap one of the mentions. Labels come in the order of the text, so usually only the last one is near. */

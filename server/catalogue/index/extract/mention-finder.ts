@@ -12,6 +12,7 @@ import {
   type Tokens,
   wordHash,
 } from '../text/tokens.ts'
+import { isEnglishWord } from '../vectors/word-vectors.ts'
 import type { FormTable, Trie } from './mention-tables.ts'
 import type { PunctuatedNames } from './punctuated-names.ts'
 
@@ -64,6 +65,8 @@ export class MentionFinder {
   /** By label in the trie: other labels with the same stem numbers. The trie can hold only one of them. */
   readonly labelsWithSameStems: ReadonlyMap<number, readonly number[]>
   private readonly nearWords: NearWords
+  /** By word in Devanagari: the word in Latin letters that sounds alike, or an empty string. */
+  private readonly latinWords = new Map<string, string>()
   private text = ''
   /** By word of the text: its stem number, or -1 if no label or function word has it. */
   private stemNumbers = new Int32Array(0)
@@ -85,8 +88,56 @@ export class MentionFinder {
 
   /** Visits the longest label that begins at each word, and labels that share a word in a list: "arc and MIG welding". */
   findAll(text: string, tokens: Tokens, visit: MentionVisitor): void {
-    this.lookUpStemNumbers(tokens)
+    const hasDevanagari = this.lookUpStemNumbers(tokens)
     this.text = text
+    this.scan(tokens, visit)
+    if (hasDevanagari) this.scanTransliterated(tokens, visit)
+  }
+
+  /**
+   * Scans the text once more with the words in Devanagari replaced by words of the catalogue in Latin letters that sound alike: कस्टमर
+   * सपोर्ट also mentions the label "customer support" if another label contains "कस्टमर".
+   */
+  private scanTransliterated(tokens: Tokens, visit: MentionVisitor): void {
+    const { hashes, checkHashes, chars, charStarts, count } = tokens
+    const writtenHashes: { at: number; hash: number; checkHash: number }[] = []
+    for (let at = 0; at < count; at++) {
+      if (!isDevanagariUnit(chars[charStarts[at]!]!)) continue
+      const latinWord = this.latinWordFor(tokens.word(at))
+      if (!latinWord) continue
+      writtenHashes.push({ at, hash: hashes[at]!, checkHash: checkHashes[at]! })
+      hashes[at] = wordHash(latinWord)
+      checkHashes[at] = checkHash(latinWord)
+      this.stemNumbers[at] = this.forms.find(hashes[at]!, checkHashes[at]!)
+    }
+    if (writtenHashes.length > 0) this.scan(tokens, visit)
+    for (const written of writtenHashes) {
+      hashes[written.at] = written.hash
+      checkHashes[written.at] = written.checkHash
+    }
+  }
+
+  /** Returns the word of the catalogue in Latin letters that a word in Devanagari stands for, or an empty string. */
+  private latinWordFor(word: string): string {
+    const knownWord = this.latinWords.get(word)
+    if (knownWord !== undefined) return knownWord
+    let latinWord = ''
+    const consider = (_: number, other: string) => {
+      if (other.length <= MAX_ABBREVIATION_LENGTH || isDevanagari(other)) return
+      if (latinWord && (isEnglishWord(latinWord) || !isEnglishWord(other))) return
+      if (this.forms.find(wordHash(other), checkHash(other)) >= 0) latinWord = other
+    }
+    if (!HINDI_AUXILIARY_VERB.test(word)) {
+      this.nearWords.findHomophones(word, consider)
+      if (!latinWord) this.nearWords.findTransliterated(word, consider)
+    }
+    if (this.latinWords.size >= MAX_CACHED_LATIN_WORDS) this.latinWords.clear()
+    this.latinWords.set(word, latinWord)
+    return latinWord
+  }
+
+  private scan(tokens: Tokens, visit: MentionVisitor): void {
+    const { text } = this
     const { stemNumbers, joinedStemNumbers, firstNodes, isSingleWordLabel, functionWordKinds, singleWordLabels, trie } =
       this
     const { count, hashes, checkHashes, gaps, ends } = tokens
@@ -314,8 +365,11 @@ export class MentionFinder {
     }
   }
 
-  /** Looks up the stem numbers of all words of the text, and of pairs of words with a hyphen or nothing between them. */
-  private lookUpStemNumbers(tokens: Tokens): void {
+  /**
+   * Looks up the stem numbers of all words of the text, and of pairs of words with a hyphen or nothing between them. Returns whether the text
+   * has words in Devanagari.
+   */
+  private lookUpStemNumbers(tokens: Tokens): boolean {
     const { forms } = this
     const { count, hashes, checkHashes, chars, charStarts, gaps } = tokens
     if (this.stemNumbers.length < count) {
@@ -324,15 +378,20 @@ export class MentionFinder {
     }
     const { stemNumbers, joinedStemNumbers } = this
     let homophoneLookups = 0
+    let hasDevanagari = false
     for (let i = 0; i < count; i++) {
       let stemNumber = forms.find(hashes[i]!, checkHashes[i]!)
-      if (stemNumber < 0 && isDevanagariUnit(chars[charStarts[i]!]!) && homophoneLookups++ < MAX_HOMOPHONE_LOOKUPS)
-        stemNumber = this.homophoneStemNumber(tokens, i)
+      if (isDevanagariUnit(chars[charStarts[i]!]!)) {
+        hasDevanagari = true
+        if (stemNumber < 0 && homophoneLookups++ < MAX_HOMOPHONE_LOOKUPS)
+          stemNumber = this.homophoneStemNumber(tokens, i)
+      }
       stemNumbers[i] = stemNumber
       joinedStemNumbers[i] = -1
       if (i > 0 && (gaps[i] === GAP_JOINER || gaps[i] === GAP_NONE))
         joinedStemNumbers[i - 1] = forms.find(joinedHash(tokens, i - 1), joinedCheckHash(tokens, i - 1))
     }
+    return hasDevanagari
   }
 
   /**
@@ -381,6 +440,9 @@ const MAX_ABBREVIATION_LENGTH = 3
 
 /** Forms of the Hindi verbs "do", "be", "give", "take" and "stay", which mention no skill: करने sounds like "crane". */
 const HINDI_AUXILIARY_VERB = /^(कर|हो|दे|ले|रह)(ना|ने|नी|ता|ते|ती|के|कर|गा|गे|गी|ेगा|ेंगे|ेगी|ें|े|ो|ा)?$/
+
+/** Number of words in Devanagari whose words in Latin letters are kept. */
+const MAX_CACHED_LATIN_WORDS = 4096
 
 /** Maximum number of homophone lookups per text; they are slow. */
 const MAX_HOMOPHONE_LOOKUPS = 1000

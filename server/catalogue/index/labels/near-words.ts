@@ -5,7 +5,7 @@ import {
   typoTolerance,
 } from '../../../platform/text/edit-distance.ts'
 import { deletionHash, lastTwoLetters, letterSignature, popCount, trigramHash } from '../text/letter-keys.ts'
-import { phoneticKey } from '../text/phonetics.ts'
+import { consonantKey, isDevanagari, phoneticKey } from '../text/phonetics.ts'
 import type { SlicedTask } from '../text/time-slicing.ts'
 import { wordHash } from '../text/tokens.ts'
 import { buildKeyedLists, type KeyedLists, keyCountFor, WORD_NUMBER_BITS, WORD_NUMBER_MASK } from './keyed-lists.ts'
@@ -34,6 +34,7 @@ export class NearWords {
   private readonly trigrams: KeyedLists
   private readonly deletions: KeyedLists
   private readonly homophones: KeyedLists
+  private readonly consonants: KeyedLists
   /** By word number: the bit set of its letters (see `letterSignature`), which excludes most candidates quickly. */
   private readonly signatures: Int32Array
   /** By word number: the number of letters, at most 255. */
@@ -47,7 +48,7 @@ export class NearWords {
 
   constructor(
     vocabulary: Vocabulary,
-    lists: { trigrams: KeyedLists; deletions: KeyedLists; homophones: KeyedLists },
+    lists: { trigrams: KeyedLists; deletions: KeyedLists; homophones: KeyedLists; consonants: KeyedLists },
     signatures: Int32Array,
     suffixes: Uint16Array,
   ) {
@@ -55,6 +56,7 @@ export class NearWords {
     this.trigrams = lists.trigrams
     this.deletions = lists.deletions
     this.homophones = lists.homophones
+    this.consonants = lists.consonants
     this.signatures = signatures
     this.suffixes = suffixes
     this.lengths = new Uint8Array(vocabulary.words.length)
@@ -151,6 +153,19 @@ export class NearWords {
       const otherWord = words[items[at]!]!
       if (otherWord !== word && phoneticKey(otherWord) === key && !ABBREVIATION_SPOKEN_BY_LETTER.test(otherWord))
         onFound(items[at]!, otherWord)
+    }
+  }
+
+  /** Finds the words in Latin letters that a word in Devanagari transliterates: "plumbing" for प्लंबिंग. */
+  findTransliterated(word: string, onFound: (id: number, word: string) => void): void {
+    const key = isDevanagari(word) ? consonantKey(word) : ''
+    if (!key) return
+    const { words } = this.vocabulary
+    const { starts, items, keyMask } = this.consonants
+    const listKey = wordHash(key) & keyMask
+    for (let at = starts[listKey]!; at < starts[listKey + 1]!; at++) {
+      const otherWord = words[items[at]!]!
+      if (consonantKey(otherWord) === key) onFound(items[at]!, otherWord)
     }
   }
 
@@ -268,6 +283,9 @@ const MIN_TRIGRAM_DISTANCE = 4
 /** The highest edit distance that is searched; the maximum of `typoTolerance`. */
 const MAX_EDITS = 2
 
+/** Minimum number of letters of an English word that is found by its transliteration. */
+const MIN_TRANSLITERATED_LENGTH = 5
+
 /** Stored in place of the hash of a phonetic key if the word has none. */
 const NO_PHONETIC_KEY = 0
 
@@ -302,5 +320,15 @@ export function* buildNearWords(vocabulary: Vocabulary): SlicedTask<NearWords> {
   const homophones = yield* buildKeyedLists(words, keyCountFor(words.length), (_, emit, id) => {
     if (phoneticHashes[id] !== NO_PHONETIC_KEY) emit(phoneticHashes[id]!, 0)
   })
-  return new NearWords(vocabulary, { trigrams, deletions, homophones }, signatures, suffixes)
+  const consonantHashes = new Int32Array(words.length)
+  for (let id = 0; id < words.length; id++) {
+    const key =
+      words[id]!.length < MIN_TRANSLITERATED_LENGTH || isDevanagari(words[id]!) ? '' : consonantKey(words[id]!)
+    consonantHashes[id] = key ? wordHash(key) : NO_PHONETIC_KEY
+    if (id % 2048 === 2047) yield
+  }
+  const consonants = yield* buildKeyedLists(words, keyCountFor(words.length), (_, emit, id) => {
+    if (consonantHashes[id] !== NO_PHONETIC_KEY) emit(consonantHashes[id]!, 0)
+  })
+  return new NearWords(vocabulary, { trigrams, deletions, homophones, consonants }, signatures, suffixes)
 }

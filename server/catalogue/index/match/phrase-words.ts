@@ -2,6 +2,7 @@ import type { Labels } from '../labels/labels.ts'
 import type { NearWords } from '../labels/near-words.ts'
 import { functionWords, genericWords, particles, praiseWords, stopWords } from '../lexicon/lexicon.ts'
 import { stemOf } from '../lexicon/stems.ts'
+import { isDevanagari } from '../text/phonetics.ts'
 import { isEnglishWord } from '../vectors/word-vectors.ts'
 import { isApplicantWord } from './applicant-words.ts'
 import type { Paraphrases, SimilarStem } from './paraphrases.ts'
@@ -83,8 +84,11 @@ export class PhraseWords {
     if (stemNumber >= 0) add(stemNumber, SAME_STEM_SIMILARITY_PERCENT, false)
     for (const { stem: similarStem, similarity, isSynonym } of this.paraphrases.similarStemsOf(stem))
       add(similarStem, similarity, isSynonym)
-    if (stemNumber < 0 && !isEnglishWord(word)) {
+    if (isDevanagari(word) || (stemNumber < 0 && !isEnglishWord(word))) {
       nearWords.findHomophones(word, (wordNumber) =>
+        add(vocabulary.stems[wordNumber]!, HOMOPHONE_SIMILARITY_PERCENT, false),
+      )
+      nearWords.findTransliterated(word, (wordNumber) =>
         add(vocabulary.stems[wordNumber]!, HOMOPHONE_SIMILARITY_PERCENT, false),
       )
       if (similarStems.length === 0)

@@ -64,6 +64,7 @@ export class QueryWord {
   private suffixLetters = 0
   /** By word number: the agreement of each similar word. An array, because reading it must be fast. */
   private readonly agreements: Uint8Array
+  private readonly addTransliteration = (wordNumber: number) => this.addSimilarWord(wordNumber, OTHER_SCRIPT_AGREEMENT)
   private readonly addHomophone = (wordNumber: number) => this.addSimilarWord(wordNumber, HOMOPHONE_AGREEMENT)
   private readonly addTypo = (wordNumber: number, edits: number) =>
     this.addSimilarWord(wordNumber, edits === 1 ? ONE_TYPO_AGREEMENT : TWO_TYPOS_AGREEMENT)
@@ -103,10 +104,12 @@ export class QueryWord {
         nearWords.findHomophones(text, (wordNumber, other) => {
           if (!isDevanagari(other)) this.addSimilarWord(wordNumber, OTHER_SCRIPT_AGREEMENT)
         })
+      nearWords.findTransliterated(text, this.addTransliteration)
     }
     if (isLast && !isLenient && text.length >= MIN_CERTAIN_PREFIX_LENGTH && this.prefixEnd > this.prefixStart) return
     if (this.exactWord < 0 || isLenient) {
       nearWords.findHomophones(text, this.addHomophone)
+      if (this.exactWord < 0) nearWords.findTransliterated(text, this.addHomophone)
       nearWords.findTypos(text, this.addTypo, isLenient || this.prefixStart === this.prefixEnd)
     }
     if (text.length > 2 && (isFirst || isLenient || this.exactWord < 0))

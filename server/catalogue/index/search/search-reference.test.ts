@@ -8,7 +8,7 @@ import { buildPriors } from '../labels/prior.ts'
 import { isFiller, stripHiringWords, stripRoleWords } from '../lexicon/filler-words.ts'
 import { stemOf } from '../lexicon/stems.ts'
 import { buildSkillIndexSync } from '../skill-index.ts'
-import { isDevanagari, phoneticKey } from '../text/phonetics.ts'
+import { consonantKey, isDevanagari, phoneticKey } from '../text/phonetics.ts'
 import { runSync } from '../text/time-slicing.ts'
 import { tokenize, wordHash } from '../text/tokens.ts'
 import {
@@ -234,7 +234,7 @@ class ReferenceSearch {
       )
       if (isDevanagari(text))
         setAgreement(
-          this.homophones(text).filter((word) => !isDevanagari(word)),
+          [...this.homophones(text).filter((word) => !isDevanagari(word)), ...this.transliterations(text)],
           OTHER_SCRIPT_AGREEMENT,
         )
     }
@@ -248,6 +248,7 @@ class ReferenceSearch {
     if (isLast && !isLenient && text.length >= MIN_CERTAIN_PREFIX_LENGTH && wordsWithPrefix.length > 0) return term
     if (!isKnown || isLenient) {
       setAgreement(this.homophones(text), HOMOPHONE_AGREEMENT)
+      if (!isKnown) setAgreement(this.transliterations(text), HOMOPHONE_AGREEMENT)
       setAgreement(this.typos(text, 1), ONE_TYPO_AGREEMENT)
       setAgreement(this.typos(text, 2), TWO_TYPOS_AGREEMENT)
     }
@@ -266,6 +267,13 @@ class ReferenceSearch {
     const key = phoneticKey(text)
     return this.vocabulary.filter(
       (word) => key !== '' && word !== text && word.length > 2 && phoneticKey(word) === key && !isAbbreviation(word),
+    )
+  }
+
+  private transliterations(text: string): string[] {
+    const key = isDevanagari(text) ? consonantKey(text) : ''
+    return this.vocabulary.filter(
+      (word) => key !== '' && word.length >= 5 && !isDevanagari(word) && consonantKey(word) === key,
     )
   }
 

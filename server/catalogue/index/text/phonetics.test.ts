@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isDevanagari, phoneticKey, romanisationVariants } from './phonetics.ts'
+import { consonantKey, isDevanagari, phoneticKey, romanisationVariants } from './phonetics.ts'
 
 const SPELLINGS_BY_WORD = [
   'bijli bijlee bijali बिजली',
@@ -73,4 +73,15 @@ test('a romanised Hindi word has spelling variants, a word with other characters
     assert.deepEqual(romanisationVariants(word).join(' '), spellings)
   for (const word of ['abi', 'c++', 'wifi2']) assert.deepEqual(romanisationVariants(word), [], word)
   assert.deepEqual(romanisationVariants('teeen').slice(0, 2), ['tien', 'tein'], 'overlapping positions')
+})
+
+test('an English word and its transliterations in Devanagari have the same consonant key', () => {
+  const spellings =
+    'plumbing प्लंबिंग प्लम्बिंग; computer कंप्यूटर कम्प्यूटर; accounting अकाउंटिंग एकाउंटिंग; executive एग्जीक्यूटिव; quality क्वालिटी; technician टेक्नीशियन; stitching स्टिचिंग; packaging पैकेजिंग; machinist मशीनिस्ट'
+  for (const line of spellings.split('; ')) {
+    const keys = new Set(line.split(' ').map(consonantKey))
+    assert.equal(keys.size, 1, line)
+    assert.ok(!keys.has(''), line)
+  }
+  for (const word of ['tally', 'टैली', 'c++', '']) assert.equal(consonantKey(word), '', word)
 })

@@ -125,6 +125,84 @@ export function phoneticKey(word: string): string {
   return key.length < 3 ? '' : key
 }
 
+/** Minimum number of consonants of a `consonantKey`: shorter keys match too many words. */
+const MIN_KEY_CONSONANTS = 4
+
+/** English spellings and the consonants that Devanagari has for their sounds. The first spelling that fits is used. */
+const ENGLISH_SOUNDS = groupByFirstLetter([
+  ['machin', 'msn'],
+  ['echa', 'k'],
+  ['echn', 'kn'],
+  ['tion', 'sn'],
+  ['sion', 'sn'],
+  ['cian', 'sn'],
+  ['ture', 'cr'],
+  ['tch', 'c'],
+  ['dge', 'g'],
+  ['ch', 'c'],
+  ['ck', 'k'],
+  ['ce', 's'],
+  ['ci', 's'],
+  ['cy', 's'],
+  ['ph', 'f'],
+  ['mp', 'np'],
+  ['mb', 'nb'],
+  ['c', 'k'],
+  ['qu', 'kv'],
+  ['q', 'k'],
+  ['x', 'ks'],
+])
+/** Sounds of transliterated Devanagari that English spells with one letter: x in एग्जीक्यूटिव. */
+const DEVANAGARI_SOUNDS = groupByFirstLetter([
+  ['gj', 'ks'],
+  ['kj', 'ks'],
+  ['mp', 'np'],
+  ['mb', 'nb'],
+])
+
+type Sounds = ReadonlyMap<number, readonly (readonly [string, string])[]>
+
+function groupByFirstLetter(sounds: readonly (readonly [string, string])[]): Sounds {
+  return new Map(
+    sounds.map(([spelling]) => [
+      spelling.charCodeAt(0),
+      sounds.filter(([other]) => other.charCodeAt(0) === spelling.charCodeAt(0)),
+    ]),
+  )
+}
+
+/**
+ * Returns the consonants of a word as they sound in English, which Devanagari and English spellings of an English word have in common:
+ * plumbing and प्लंबिंग, computer and कंप्यूटर. An initial vowel is one letter. Returns an empty string if the word has fewer than four
+ * consonants.
+ */
+export function consonantKey(word: string): string {
+  const letters = toLatin(word)
+  const sounds = letters === word ? ENGLISH_SOUNDS : DEVANAGARI_SOUNDS
+  let key = ''
+  let consonantCount = 0
+  let lastUnit = 0
+  const add = (unit: number) => {
+    if (isVowel(unit)) {
+      if (key === '') key = 'A'
+    } else if (unit !== lastUnit && ((unit !== LETTER_Y && unit !== LETTER_H) || key === '')) {
+      // w sounds like v, and j and z like g.
+      key += unit === 0x77 ? 'v' : unit === 0x6a || unit === 0x7a ? 'g' : String.fromCharCode(unit)
+      consonantCount++
+    }
+    lastUnit = unit
+  }
+  for (let at = 0; at < letters.length; ) {
+    const unit = letters.charCodeAt(at)
+    if (unit < LETTER_A || unit > 0x7a) return ''
+    const sound = sounds.get(unit)?.find(([spelling]) => letters.startsWith(spelling, at))
+    if (sound) for (let i = 0; i < sound[1].length; i++) add(sound[1].charCodeAt(i))
+    else add(unit)
+    at += sound ? sound[0].length : 1
+  }
+  return consonantCount < MIN_KEY_CONSONANTS ? '' : key
+}
+
 /** Pairs of spellings of the same sound in romanised Hindi. */
 const INTERCHANGEABLE_SPELLINGS: [string, string][] = [
   ['ee', 'i'],
