@@ -34,6 +34,14 @@ test('--pooled selects the tests that depend on sessions, unless there are paths
   assert.deepEqual(selectFiles(files, parseTestArguments(['--pooled', 'cli']), isPageTest), [files[2]])
 })
 
+test('--statements selects the tests whose statements are checked, unless there are paths', () => {
+  const checkedFile = 'server/results/results.test.ts'
+  assert.deepEqual(selectFiles([...files, checkedFile], parseTestArguments(['--statements']), isPageTest), [
+    checkedFile,
+  ])
+  assert.deepEqual(selectFiles(files, parseTestArguments(['--statements', 'cli']), isPageTest), [files[2]])
+})
+
 test('files are selected by parts of their path', () => {
   assert.deepEqual(selectFiles(files, parseTestArguments(['mandates', 'cli']), isPageTest), [files[2], files[1]])
   assert.equal(selectFiles(files, parseTestArguments(['no such file']), isPageTest).length, 0)
