@@ -19,7 +19,7 @@ const REFERENCE_TABLES = new Set([
   'sub_skills',
 ])
 
-export type TableKind = 'distributed' | 'reference' | 'local'
+type TableKind = 'distributed' | 'reference' | 'local'
 
 export interface Table {
   name: string

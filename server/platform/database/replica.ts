@@ -26,9 +26,9 @@ const QUERY_TIMEOUT_MS = 2_000
 /** serialization_failure and deadlock_detected: on a standby, the statement conflicted with a change that the standby had to apply. */
 const CONFLICT_CODES = new Set(['40001', '40P01'])
 
-export type ReplicaOutcome = 'used' | 'behind' | 'unavailable' | 'failed'
+type ReplicaOutcome = 'used' | 'behind' | 'unavailable' | 'failed'
 
-export interface ReplicaLag {
+interface ReplicaLag {
   bytes: number
   seconds: number
 }
