@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { buildPages } from '../server/web-assets/build.ts'
 import { CHROMIUM_ADVICE, isChromiumAvailable } from '../test/browser/find-chromium.ts'
+import { checkStatements } from '../test/distribution/check-statements.ts'
 import { isCi, parseTestArguments, selectFiles } from '../test/runner/arguments.ts'
-import { prepareTemplate, startCluster } from '../test/runner/cluster.ts'
+import { databaseUrl, prepareTemplate, startCluster, TEMPLATE_DATABASE } from '../test/runner/cluster.ts'
 import { startExternalPostgres } from '../test/runner/external.ts'
 import { isPgBouncerAvailable, PGBOUNCER_ADVICE, startPgBouncer } from '../test/runner/pooler.ts'
 import type { TestSummary } from '../test/runner/summary-reporter.ts'
@@ -19,6 +20,7 @@ import { bundlesOption } from './modules/bundled-packages.mjs'
 //   npm test -- --test-name-pattern='failed mandates' mandates   tests by name; other options of `node --test` work too
 //   npm test -- --external                            the tests that use it, on an external PostgreSQL over TCP with a password
 //   npm test -- --pooled                              the tests that use it, through PgBouncer in transaction mode
+//   npm test -- --statements                          compares the statements that the tests cause with what Citus can run
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const
 /** If more test files fail than this, the cause is not flakiness, and no file is re-run. */
 const MAX_RERUN_FILES = 5
@@ -54,6 +56,7 @@ await buildPages()
 const cluster = options.external ? await startExternalPostgres() : await startCluster({ inMemory: true })
 const pooler = options.pooled ? await startPgBouncer(cluster.url) : undefined
 const reportFolder = await mkdtemp(join(tmpdir(), 'attestry-failed-'))
+const statementsFolder = options.statements ? await mkdtemp(join(tmpdir(), 'attestry-statements-')) : undefined
 let exitCode = 1
 try {
   await prepareTemplate(cluster.url)
@@ -65,10 +68,17 @@ try {
     console.error('no test has a matching name')
     exitCode = 1
   }
+  if (statementsFolder) {
+    // A failed test does not send all of its statements.
+    const isComplete = options.paths.length === 0 && exitCode === 0
+    const template = databaseUrl(cluster.url, TEMPLATE_DATABASE)
+    if (!(await checkStatements(statementsFolder, template, { isComplete }))) exitCode = 1
+  }
 } finally {
   await pooler?.stop()
   await cluster.stop()
-  await rm(reportFolder, { recursive: true, force: true })
+  for (const folder of [reportFolder, statementsFolder])
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true })
 }
 process.exit(exitCode)
 
@@ -135,6 +145,12 @@ async function runTests(files: string[], concurrency: number): Promise<TestSumma
         ...process.env,
         TEST_POSTGRES_URL: cluster.url,
         ...(options.external ? { TEST_EXTERNAL: '1' } : {}),
+        ...(statementsFolder
+          ? {
+              TEST_STATEMENTS_FOLDER: statementsFolder,
+              NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import=${import.meta.resolve('../test/distribution/collect.ts')}`,
+            }
+          : {}),
         ...(pooler ? { TEST_POOLER_URL: pooler.url } : {}),
       },
     },

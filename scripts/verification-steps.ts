@@ -18,6 +18,7 @@ export const verificationSteps: VerificationStep[] = [
   { name: EMBEDDED_TESTS, args: ['scripts/test.ts'] },
   { name: 'tests on an external PostgreSQL', args: ['scripts/test.ts', '--external'] },
   { name: 'tests through PgBouncer in transaction mode', args: ['scripts/test.ts', '--pooled'] },
+  { name: 'statements, compared with what Citus can run', args: ['scripts/test.ts', '--statements'] },
   {
     name: 'SDKs in the languages and runtimes that are too slow for npm test',
     args: ['scripts/test.ts', 'test/sdks'],

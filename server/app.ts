@@ -48,6 +48,7 @@ import { bodyTimeoutMs, EMPTY_BODY, hasBody, MAX_BODY_BYTES, readBody } from './
 import { healthRoutes } from './platform/http/health.ts'
 import { parseJson } from './platform/http/json.ts'
 import { shedLoad } from './platform/http/load-shedding.ts'
+import { readFromReplica } from './platform/http/replica-reads.ts'
 import { securityTextRoutes } from './platform/http/security-text.ts'
 import { type App, createHttp, validateRequest } from './platform/http/server.ts'
 import { yourDataRoutes } from './privacy/routes.ts'
@@ -151,6 +152,7 @@ export function buildApp(context: Context, isDraining: () => boolean = () => fal
       metrics,
       isAuthenticated: ({ caller, sessionCaller, atsKey }) => Boolean(caller?.key ?? sessionCaller?.scope ?? atsKey),
     })
+  if (context.db.replica) readFromReplica(app, context.db.replica)
   const requestLogger = openRequestLogger(context)
   app.addHook('onClose', () => requestLogger.close())
   // Long polls for events must not delay the shutdown.

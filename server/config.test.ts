@@ -73,10 +73,24 @@ test('a URL can name several hosts before the database, but not a database that 
   assert.equal(readConfig({ DATABASE_URL: `${url}read-write`, ...secrets }).databaseUrl, `${url}read-write`)
   for (const standbyUrl of [`${url}standby`, 'postgres://a,b/attestry?target_session_attrs=standby'])
     assert.match(errorLinesFor({ DATABASE_URL: standbyUrl, ...secrets })[0]!, /target_session_attrs=standby, but/)
-  for (const name of ['DATABASE_OWNER_URL', 'DATABASE_DIRECT_URL'])
+  for (const name of ['DATABASE_OWNER_URL', 'DATABASE_DIRECT_URL', 'DATABASE_REPLICA_URL'])
     assert.deepEqual(errorLinesFor({ [name]: 'postgres://a/attestry' }), [
       `${name} is set without DATABASE_URL: set DATABASE_URL too, or remove ${name}`,
     ])
+  const replicaUrl = 'postgres://replica/attestry?target_session_attrs=standby'
+  assert.equal(
+    readConfig({ DATABASE_URL: 'postgres://a/attestry', DATABASE_REPLICA_URL: replicaUrl, ...secrets })
+      .databaseReplicaUrl,
+    replicaUrl,
+  )
+  for (const [url, message] of [
+    ['postgres://b,c/attestry', /a URL with one host/],
+    ['postgres://a/attestry', /is the same as DATABASE_URL/],
+  ] as const)
+    assert.match(
+      errorLinesFor({ DATABASE_URL: 'postgres://a/attestry', DATABASE_REPLICA_URL: url, ...secrets })[0]!,
+      message,
+    )
 })
 
 test('an invalid value is reported in one line with the variable, the value and the expected format', () => {

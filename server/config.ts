@@ -19,6 +19,8 @@ export interface Config {
   databaseOwnerUrl: string | undefined
   /** URL of PostgreSQL itself, if DATABASE_URL goes through a pooler in transaction mode. */
   databaseDirectUrl: string | undefined
+  /** URL of a standby, for requests that may read from it. */
+  databaseReplicaUrl: string | undefined
   /** Maximum number of connections that serve requests and background jobs. A process needs a few more. */
   databasePoolSize: number
   redisUrl: string | undefined
@@ -104,6 +106,7 @@ const SECRET_VARIABLES = [
   'DATABASE_URL',
   'DATABASE_OWNER_URL',
   'DATABASE_DIRECT_URL',
+  'DATABASE_REPLICA_URL',
   'REDIS_URL',
   'ADMIN_API_KEY',
   'MASTER_KEY',
@@ -128,6 +131,7 @@ export function readConfig(environment: Environment, isTerminal = false): Config
     databaseUrl: readDatabaseUrl('DATABASE_URL'),
     databaseOwnerUrl: readDatabaseUrl('DATABASE_OWNER_URL'),
     databaseDirectUrl: readDatabaseUrl('DATABASE_DIRECT_URL'),
+    databaseReplicaUrl: readReplicaUrl(),
     databasePoolSize: read('DATABASE_POOL_SIZE', 20, wholeNumberParser(5, 500), 'a whole number from 5 to 500'),
     redisUrl: readSecret('REDIS_URL', urlParser('redis:', 'rediss:'), 'a URL such as redis://host:6379'),
     adminKey: readSecret(
@@ -207,7 +211,7 @@ export function readConfig(environment: Environment, isTerminal = false): Config
     ),
     logLevel: read('LOG_LEVEL', isTerminal ? 'warn' : 'info', enumParser(logLevels), `one of ${logLevels.join(', ')}`),
   }
-  for (const name of ['DATABASE_OWNER_URL', 'DATABASE_DIRECT_URL']) {
+  for (const name of ['DATABASE_OWNER_URL', 'DATABASE_DIRECT_URL', 'DATABASE_REPLICA_URL']) {
     if (env[name] && !env.DATABASE_URL)
       errorLines.push(`${name} is set without DATABASE_URL: set DATABASE_URL too, or remove ${name}`)
   }
@@ -268,6 +272,19 @@ export function readConfig(environment: Environment, isTerminal = false): Config
     if (sessionAttributes && !WRITABLE_SESSION_ATTRIBUTES.includes(sessionAttributes))
       errorLines.push(
         `${source} (value not shown) has target_session_attrs=${sessionAttributes}, but the server needs a database that accepts writes: remove the parameter, or set it to read-write`,
+      )
+    return url
+  }
+
+  function readReplicaUrl(): string | undefined {
+    const url = readSecret(
+      'DATABASE_REPLICA_URL',
+      (text) => (parsePostgresUrl(text) && !connectionSettings(text).hosts && !hasOtherHosts(text) ? text : undefined),
+      'a URL with one host such as postgres://user:password@replica:5432/database',
+    )
+    if (url && url === env.DATABASE_URL)
+      errorLines.push(
+        'DATABASE_REPLICA_URL is the same as DATABASE_URL: set it to the address of a standby, or remove it',
       )
     return url
   }

@@ -10,15 +10,20 @@ const WORKER_CONNECTIONS = 2
 /** With a pooler, the notifications of the job queue use the connection of the others. */
 const POOLED_WORKER_CONNECTIONS = 1
 
+/** The position of the primary is read on a connection of its own if there is a replica. */
+const REPLICA_CONNECTIONS = 1
+
 /** Returns the most connections to PostgreSQL itself that a server process with this configuration opens. */
 export function maxConnectionsOf({
   databasePoolSize,
   databaseDirectUrl,
+  databaseReplicaUrl,
   roles,
-}: Pick<Config, 'databasePoolSize' | 'databaseDirectUrl' | 'roles'>): number {
+}: Pick<Config, 'databasePoolSize' | 'databaseDirectUrl' | 'databaseReplicaUrl' | 'roles'>): number {
   const isWorker = roles.includes('worker')
-  if (databaseDirectUrl) return OTHER_CONNECTIONS + (isWorker ? POOLED_WORKER_CONNECTIONS : 0)
-  return databasePoolSize + QUEUE_CONNECTIONS + OTHER_CONNECTIONS + (isWorker ? WORKER_CONNECTIONS : 0)
+  const others = OTHER_CONNECTIONS + (databaseReplicaUrl && roles.includes('api') ? REPLICA_CONNECTIONS : 0)
+  if (databaseDirectUrl) return others + (isWorker ? POOLED_WORKER_CONNECTIONS : 0)
+  return databasePoolSize + QUEUE_CONNECTIONS + others + (isWorker ? WORKER_CONNECTIONS : 0)
 }
 
 /** Returns how many connections the database accepts from roles without special rights. */

@@ -17,7 +17,14 @@ import { type Clock, systemClock } from './platform/clock.ts'
 import { openListener } from './platform/database/listener.ts'
 import { type Job, openQueue, type Worker } from './platform/jobs/queue.ts'
 import { createLog, type Log } from './platform/log.ts'
-import { createMetrics, type Metrics, observeAuditChain, observePool, observeQueues } from './platform/metrics.ts'
+import {
+  createMetrics,
+  type Metrics,
+  observeAuditChain,
+  observePool,
+  observeQueues,
+  observeReplica,
+} from './platform/metrics.ts'
 import type { Telemetry } from './platform/telemetry/trace.ts'
 import { loadBank } from './questions/bank/bank.ts'
 import { openWriter } from './questions/open-writer.ts'
@@ -70,6 +77,7 @@ async function openAll(
     openedResources,
   )
   observePool(metrics, db.pool)
+  if (db.replica) observeReplica(metrics, db.replica)
   const listener = await openListener(connection, log)
   openedResources.defer(() => listener.close())
   await db.listen(listener)

@@ -11,6 +11,7 @@ import { setVault } from './platform/database/database-vault.ts'
 import { migrate, readMigrations } from './platform/database/migrate.ts'
 import { waitForDatabase } from './platform/database/outage.ts'
 import { requireOwnSessions, requireSameDatabase } from './platform/database/pooler-check.ts'
+import { openReplica } from './platform/database/replica.ts'
 import { requireFinishedRestore } from './platform/database/restore-marker.ts'
 import { currentRole, grantRowAccess } from './platform/database/row-access.ts'
 import { installQueue } from './platform/jobs/queue.ts'
@@ -36,6 +37,7 @@ export interface Store {
 
 interface Connections extends Pick<Store, 'connection' | 'pooledConnection'> {
   ownerConnection?: ConnectionSettings
+  replicaConnection?: ConnectionSettings
 }
 
 /** How long a server that starts waits for a database that is starting or restarting. */
@@ -59,14 +61,28 @@ export async function openStore(
   const { log, clock, progress, traceQueries = false } = options
   registerHandlers()
   const localSecrets = config.databaseUrl ? undefined : await loadLocalSecrets(config.dataDir)
-  const { connection, pooledConnection, ownerConnection } = await connect()
+  const { connection, pooledConnection, ownerConnection, replicaConnection } = await connect()
+  const name = `attestry ${role === 'server' ? config.roles.join('+') : 'cli'} ${process.pid}`
+  const replica =
+    replicaConnection && role === 'server' && config.roles.includes('api')
+      ? openReplica({
+          connection: replicaConnection,
+          isPooled: pooledConnection !== undefined,
+          primary: connection,
+          name,
+          maxConnections: config.databasePoolSize,
+          clock,
+          log,
+        })
+      : undefined
   const db = openDatabase({
     connection,
     pooledConnection,
     ...(ownerConnection ? { ownerConnection } : {}),
     maxConnections: config.databasePoolSize,
     traceQueries,
-    name: `attestry ${role === 'server' ? config.roles.join('+') : 'cli'} ${process.pid}`,
+    replica,
+    name,
     onError: (error) => log.warn({ err: error }, 'database connection lost, the pool will reconnect'),
   })
   openedResources.defer(() => db.close())
@@ -116,11 +132,12 @@ export async function openStore(
   }
 
   async function connect(): Promise<Connections> {
-    const { databaseUrl, databaseDirectUrl, databaseOwnerUrl } = config
+    const { databaseUrl, databaseDirectUrl, databaseOwnerUrl, databaseReplicaUrl } = config
     if (databaseUrl)
       return {
         connection: connectionSettings(databaseDirectUrl ?? databaseUrl),
         pooledConnection: databaseDirectUrl ? connectionSettings(databaseUrl) : undefined,
+        ...(databaseReplicaUrl ? { replicaConnection: connectionSettings(databaseReplicaUrl) } : {}),
         ...(databaseOwnerUrl ? { ownerConnection: connectionSettings(databaseOwnerUrl) } : {}),
       }
     const postgres = await startEmbeddedPostgres({

@@ -71,6 +71,45 @@ export class PostgresPair {
     return `postgres://${ROLE}:${this.#password}@${ports.map((port) => `127.0.0.1:${port}`).join(',')}/${ROLE}`
   }
 
+  /** URL of the primary, as the role that owns the database or as another one. */
+  primaryUrl(role = ROLE): string {
+    return this.#urlOf(this.#primary.port, role)
+  }
+
+  /** URL of the standby, or of the one that `addStandby` starts next. */
+  standbyUrl(role = ROLE): string {
+    return this.#urlOf(this.#standby?.port ?? this.#standbyPort, role)
+  }
+
+  #urlOf(port: number, role: string): string {
+    return `postgres://${role}:${this.#password}@127.0.0.1:${port}/${ROLE}`
+  }
+
+  /** Creates a role that may only use what it is granted. */
+  async createRole(role: string): Promise<void> {
+    await this.#onPrimary(`create role ${role} login password '${this.#password}'`)
+  }
+
+  /** Lets the standby receive changes without applying them, or apply them again. */
+  async setReplayPaused(isPaused: boolean): Promise<void> {
+    const client = await this.#connect(this.#standby!.port)
+    try {
+      await client.query(isPaused ? 'select pg_wal_replay_pause()' : 'select pg_wal_replay_resume()')
+    } finally {
+      await client.end()
+    }
+  }
+
+  /** Kills all processes of the standby with SIGKILL. The primary then confirms commits alone. */
+  async killStandby(): Promise<void> {
+    const killed = this.#standby!
+    this.#standby = undefined
+    this.#standbyPort = killed.port
+    await killNode(killed)
+    rmSync(killed.folder, { recursive: true, force: true })
+    await this.#onPrimary(`alter system set synchronous_standby_names = ''`, 'select pg_reload_conf()')
+  }
+
   /** Kills all processes of the primary with SIGKILL, and promotes the standby. */
   async failOver(): Promise<void> {
     const [killed, promoted] = [this.#primary, this.#standby!]

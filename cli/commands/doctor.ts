@@ -6,12 +6,14 @@ import { type Config, isLocalOnly, isLoopback, readConfig } from '../../server/c
 import { maxConnectionsOf, readConnectionLimit } from '../../server/connection-budget.ts'
 import { listOperators } from '../../server/console/auth/operators.ts'
 import { formatWait, systemClock } from '../../server/platform/clock.ts'
+import { type ConnectionSettings, connectionSettings } from '../../server/platform/database/connection-settings.ts'
 import type { Database, Queries } from '../../server/platform/database/database.ts'
 import {
   countApisWithSeparateLimits,
   liveProcesses,
   totalConnections,
 } from '../../server/platform/database/process-heartbeat.ts'
+import { openReplica } from '../../server/platform/database/replica.ts'
 import { errorText } from '../../server/platform/error-text.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { openStore } from '../../server/store.ts'
@@ -64,7 +66,7 @@ async function checkDatabase(config: Config, addFinding: AddFinding) {
   const log = createLog('silent')
   await using opened = new AsyncDisposableStack()
   try {
-    const { db } = await openStore(config, 'command', { log, clock: systemClock }, opened)
+    const { db, connection } = await openStore(config, 'command', { log, clock: systemClock }, opened)
     const { rows } = await sql<{ version: string; size: string }>`
       select current_setting('server_version') as version, pg_size_pretty(pg_database_size(current_database())) as size`.execute(
       db.queries,
@@ -80,6 +82,7 @@ async function checkDatabase(config: Config, addFinding: AddFinding) {
       )
     await checkRole(db.queries, addFinding)
     await checkConnections(db, config, addFinding)
+    await checkReplica(connection, config, addFinding)
     await checkBacklogs(db.queries, config, addFinding)
     const { rows: keyStatuses } = await sql<{ status: string; master_keys: number }>`
       select status, count(distinct master_key_id)::int as master_keys from data_keys group by status`.execute(
@@ -246,6 +249,32 @@ async function checkEndpoints(queries: Queries, addFinding: AddFinding) {
       'warning',
       `${count} ${count === 1 ? 'endpoint fails' : 'endpoints fail'}, the oldest since ${oldest!.toISOString()}; the operator console lists them (Status)`,
     )
+}
+
+async function checkReplica(
+  primary: ConnectionSettings,
+  { databaseReplicaUrl, databaseDirectUrl }: Config,
+  addFinding: AddFinding,
+) {
+  if (!databaseReplicaUrl) return
+  const replica = openReplica({
+    connection: connectionSettings(databaseReplicaUrl),
+    isPooled: databaseDirectUrl !== undefined,
+    primary,
+    name: 'attestry doctor',
+    maxConnections: 1,
+    clock: systemClock,
+    log: createLog('silent'),
+  })
+  try {
+    const { bytes, seconds } = await replica.readLag()
+    const lag = bytes === 0 ? 'up to date' : `${bytes} bytes and ${seconds.toFixed(1)} seconds behind`
+    addFinding('replica', 'ok', `a standby of the database, ${lag}`)
+  } catch (error) {
+    addFinding('replica', 'failed', `${errorText(error)}; until it can be used, all reads use the primary`)
+  } finally {
+    await replica.close()
+  }
 }
 
 async function checkRedis({ redisUrl }: Config, addFinding: AddFinding) {

@@ -33,7 +33,7 @@ import {
 
 /** Adds the analytics routes. Their figures always reflect the current results. */
 export function analyticsRoutes(app: App, { db, clock, vault }: Context): void {
-  const config = { scope: 'analytics:read', limit: 'reads' } as const
+  const config = { scope: 'analytics:read', limit: 'reads', readsReplica: true } as const
   const tags = ['Analytics']
   const description =
     'All figures describe the current state of the candidates who were enrolled in the period. Only `completed`, `declined` and `failed` in `daily` are counted on the day of the outcome. Days are calendar days in India.'

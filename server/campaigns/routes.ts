@@ -38,7 +38,7 @@ import {
 
 export function campaignRoutes(app: App, context: Context): void {
   const { db, clock, vault } = context
-  const readAccess = { scope: 'campaigns:read', limit: 'reads' } as const
+  const readAccess = { scope: 'campaigns:read', limit: 'reads', readsReplica: true } as const
   const writeAccess = { scope: 'campaigns:write', limit: 'campaignWrites' } as const
   const enrolAccess = {
     ...writeAccess,
@@ -274,7 +274,7 @@ export function campaignRoutes(app: App, context: Context): void {
 }
 
 export function creditRoutes(app: App, { db, vault }: Context): void {
-  const access = { scope: 'campaigns:read', limit: 'reads' } as const
+  const access = { scope: 'campaigns:read', limit: 'reads', readsReplica: true } as const
   const tags = ['Credits']
 
   app.get(

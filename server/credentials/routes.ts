@@ -13,7 +13,7 @@ import { CredentialParams, CredentialRecord, CredentialsQuery, RevokeBody } from
 /** Routes of the partner API for the credentials of an organisation. */
 export function credentialRoutes(app: App, context: Context): void {
   const { db, clock, vault } = context
-  const readConfig = { scope: 'credentials:read', limit: 'reads' } as const
+  const readConfig = { scope: 'credentials:read', limit: 'reads', readsReplica: true } as const
   const tags = ['Credentials']
 
   app.get(

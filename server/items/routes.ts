@@ -12,7 +12,7 @@ import { ItemImport, ItemImportBody, ItemParams, ItemRecord, ItemSkillList, Item
 /** Routes for the question bank of an organisation, which both modes share. No route returns the text of an item. */
 export function itemRoutes(app: App, context: Context): void {
   const { db, clock, vault } = context
-  const readConfig = { scope: 'items:read', limit: 'reads' } as const
+  const readConfig = { scope: 'items:read', limit: 'reads', readsReplica: true } as const
   const writeConfig = { scope: 'items:write', limit: 'itemWrites', idempotent: 'optional' } as const
   const tags = ['Items']
 

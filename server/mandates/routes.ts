@@ -28,7 +28,7 @@ const ACCEPTED_MESSAGE = 'Mandate accepted; its questions are being prepared'
 /** Routes of job mandates. */
 export function mandateRoutes(app: App, context: Context): void {
   const { db, clock, vault, catalogue } = context
-  const readConfig = { scope: 'mandates:read', limit: 'reads' } as const
+  const readConfig = { scope: 'mandates:read', limit: 'reads', readsReplica: true } as const
   const writeConfig = { scope: 'mandates:write', limit: 'mandateWrites', idempotent: 'optional' } as const
   const tags = ['Job mandates']
   const batchInserter = new MandateBatchInserter(db)

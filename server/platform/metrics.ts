@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { coalesce } from './coalesce.ts'
+import type { Replica } from './database/replica.ts'
 import { withDeadline } from './deadline.ts'
 
 const DATABASE_TIMEOUT_MS = 2000
@@ -59,6 +60,53 @@ export function observePool(metrics: Metrics, pool: pg.Pool): void {
       this.set({ state: 'open' }, pool.totalCount)
       this.set({ state: 'idle' }, pool.idleCount)
       this.set({ state: 'waiting' }, pool.waitingCount)
+    },
+  })
+}
+
+/** Registers metrics of the replica. Its lag is omitted while it cannot be used. */
+export function observeReplica(metrics: Metrics, replica: Replica): void {
+  replica.onUnavailable(() => metrics.alarms.inc({ alarm: 'replica_unavailable' }))
+  const registers = [metrics.registry]
+  const readLag = coalesce(() => withDeadline(replica.readLag(), DATABASE_TIMEOUT_MS).catch(() => undefined))
+  new Gauge({
+    name: 'attestry_replica_lag_bytes',
+    help: 'Write-ahead log that the replica has not applied yet, in bytes. Absent while the replica cannot be used.',
+    registers,
+    async collect() {
+      const lag = await readLag()
+      this.reset()
+      if (lag) this.set(lag.bytes)
+      else this.remove()
+    },
+  })
+  new Gauge({
+    name: 'attestry_replica_lag_seconds',
+    help: 'Age of the last transaction that the replica has applied, in seconds; 0 if it has applied all. Absent while the replica cannot be used.',
+    registers,
+    async collect() {
+      const lag = await readLag()
+      this.reset()
+      if (lag) this.set(lag.seconds)
+      else this.remove()
+    },
+  })
+  new Gauge({
+    name: 'attestry_replica_up',
+    help: 'Whether the replica can be used (1) or not (0).',
+    registers,
+    async collect() {
+      this.set((await readLag()) ? 1 : 0)
+    },
+  })
+  new Counter({
+    name: 'attestry_replica_reads_total',
+    help: 'Requests that may read from the replica, by outcome: used, behind, unavailable, or failed there and repeated on the primary.',
+    labelNames: ['outcome'],
+    registers,
+    collect() {
+      this.reset()
+      for (const [outcome, count] of Object.entries(replica.outcomes)) this.inc({ outcome }, count)
     },
   })
 }

@@ -10,7 +10,7 @@ export function partnerRequestLogRoutes(app: App, { db, vault }: Context): void 
   app.get(
     '/request-log',
     {
-      config: { scope: 'logs:read', limit: 'reads' },
+      config: { scope: 'logs:read', limit: 'reads', readsReplica: true },
       schema: {
         operationId: 'listRequestLog',
         tags: ['Request log'],

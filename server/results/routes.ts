@@ -9,7 +9,7 @@ import { assignListPositions, getResult, listResults, type ResultPosition } from
 import { ResultParams, ResultRecord, ResultsQuery } from './schema.ts'
 
 export function resultRoutes(app: App, { db, vault, clock }: Context): void {
-  const access = { scope: 'results:read', limit: 'reads' } as const
+  const access = { scope: 'results:read', limit: 'reads', readsReplica: true } as const
   const tags = ['Results']
 
   app.get(

@@ -41,7 +41,7 @@ import {
 export function webhookRoutes(app: App, context: Context): void {
   const { db, vault, clock, events } = context
   const tags = ['Webhooks']
-  const readAccess = { scope: 'webhooks:read', limit: 'reads' } as const
+  const readAccess = { scope: 'webhooks:read', limit: 'reads', readsReplica: true } as const
   const writeAccess = { scope: 'webhooks:write', limit: 'reads', idempotent: 'optional' } as const
 
   app.post(

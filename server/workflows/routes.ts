@@ -18,7 +18,7 @@ import {
 /** Routes for workflows: the methods, channels, languages and follow-ups that mandates share. */
 export function workflowRoutes(app: App, context: Context): void {
   const { db, clock, vault } = context
-  const readConfig = { scope: 'workflows:read', limit: 'reads' } as const
+  const readConfig = { scope: 'workflows:read', limit: 'reads', readsReplica: true } as const
   const writeConfig = { scope: 'workflows:write', limit: 'workflowWrites', idempotent: 'optional' } as const
   const tags = ['Workflows']
 

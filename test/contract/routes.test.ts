@@ -51,7 +51,7 @@ function render(schema: Schema): string {
 function describeRoute({ url, schema = {}, config = {} }: RouteOptions, method: string): string[] {
   const settings = Object.entries(config)
     .filter(([, value]) => typeof value !== 'function' && value !== undefined)
-    .filter(([name]) => !['validator', 'errors', 'url', 'method'].includes(name))
+    .filter(([name]) => !['validator', 'errors', 'url', 'method', 'readsReplica'].includes(name))
     .map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
     .sort()
   const lines = [`${method} ${url}${settings.length > 0 ? `: ${settings.join(', ')}` : ''}`]

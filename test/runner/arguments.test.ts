@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { globSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { EXTERNAL_PATHS, isCi, POOLED_PATHS, parseTestArguments, selectFiles } from './arguments.ts'
+import { EXTERNAL_PATHS, isCi, POOLED_PATHS, parseTestArguments, STATEMENT_PATHS, selectFiles } from './arguments.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -37,6 +37,12 @@ test('--pooled selects the tests that depend on sessions, unless there are paths
   assert.deepEqual(selectFiles(files, parseTestArguments(['--pooled', 'cli'])), [files[2]])
 })
 
+test('--statements selects the tests whose statements are checked, unless there are paths', () => {
+  const checkedFile = 'server/results/results.test.ts'
+  assert.deepEqual(selectFiles([...files, checkedFile], parseTestArguments(['--statements'])), [checkedFile])
+  assert.deepEqual(selectFiles(files, parseTestArguments(['--statements', 'cli'])), [files[2]])
+})
+
 test('files are selected by parts of their path', () => {
   assert.deepEqual(selectFiles(files, parseTestArguments(['mandates', 'cli'])), [files[2], files[1]])
   assert.equal(selectFiles(files, parseTestArguments(['no such file'])).length, 0)
@@ -50,7 +56,7 @@ test('--external selects the tests that the kind of PostgreSQL matters for, unle
 
 test('every test that is selected by a list of paths exists', () => {
   const allFiles = globSync('{server,test}/**/*.test.ts', { cwd: ROOT, exclude: ['**/node_modules/**'] })
-  for (const part of [...EXTERNAL_PATHS, ...POOLED_PATHS])
+  for (const part of [...EXTERNAL_PATHS, ...POOLED_PATHS, ...STATEMENT_PATHS])
     assert.ok(
       allFiles.some((file) => file.includes(part)),
       `a test file contains ${part} in its path`,

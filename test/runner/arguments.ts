@@ -6,6 +6,8 @@ export interface TestArguments {
   external: boolean
   /** Whether the servers of the tests connect through PgBouncer in transaction mode. */
   pooled: boolean
+  /** Whether the statements of the product are collected and compared with what Citus can run. */
+  statements: boolean
   watch: boolean
   /** Parts of paths. Only test files whose path contains one of them run; if the list is empty, all run. */
   paths: string[]
@@ -15,11 +17,19 @@ export interface TestArguments {
 
 /** Parses the command line of `npm test`: our own options, parts of paths, and options for node's test runner. */
 export function parseTestArguments(args: string[]): TestArguments {
-  const parsed: TestArguments = { external: false, pooled: false, watch: false, paths: [], nodeOptions: [] }
+  const parsed: TestArguments = {
+    external: false,
+    pooled: false,
+    statements: false,
+    watch: false,
+    paths: [],
+    nodeOptions: [],
+  }
   for (let index = 0; index < args.length; index++) {
     const argument = args[index]!
     if (argument === '--external') parsed.external = true
     else if (argument === '--pooled') parsed.pooled = true
+    else if (argument === '--statements') parsed.statements = true
     else if (!argument.startsWith('-')) parsed.paths.push(argument)
     else if (OPTIONS_WITH_VALUE.includes(argument)) parsed.nodeOptions.push(`${argument}=${args[++index] ?? ''}`)
     else parsed.nodeOptions.push(argument)
@@ -73,9 +83,28 @@ export const POOLED_PATHS = [
   'test/contract/error-examples/partner.test',
 ]
 
-/** Selects the test files whose path contains one of `paths`; without paths, those that the kind of PostgreSQL matters for, or all. */
-export function selectFiles(files: string[], { external, pooled, paths }: TestArguments): string[] {
-  const defaultPaths = pooled ? POOLED_PATHS : external ? EXTERNAL_PATHS : []
+/** Parts of the paths of the tests whose statements are checked: together they call most routes and run most jobs. */
+export const STATEMENT_PATHS = [
+  'server/analytics/analytics.test',
+  'server/ats/orders.test',
+  'server/campaigns/candidate-page/routes.test',
+  'server/campaigns/contact/contact.test',
+  'server/console/candidates/candidate-list.test',
+  'server/credentials/issue.test',
+  'server/events/routes.test',
+  'server/mandates/preparation.test',
+  'server/people/erasure.test',
+  'server/results/results.test',
+  'server/verification/reviews/reviews.test',
+  'server/verification/sessions.test',
+  'server/webhooks/delivery/delivery.test',
+  'server/workflows/workflows.test',
+  'test/contract/error-examples/partner.test',
+]
+
+/** Selects the test files whose path contains one of `paths`; without paths, those that an option is for, or all. */
+export function selectFiles(files: string[], { external, pooled, statements, paths }: TestArguments): string[] {
+  const defaultPaths = pooled ? POOLED_PATHS : external ? EXTERNAL_PATHS : statements ? STATEMENT_PATHS : []
   const parts = paths.length > 0 ? paths : defaultPaths
   return files.filter((file) => parts.length === 0 || parts.some((part) => file.includes(part))).sort()
 }

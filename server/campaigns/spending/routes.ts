@@ -23,7 +23,7 @@ import { campaignSpending, getSpendingToday, setCampaignCap, setDailyCap } from 
 /** Routes for prices, caps and the cost of campaigns. */
 export function spendingRoutes(app: App, context: Context): void {
   const { db, clock } = context
-  const readAccess = { scope: 'campaigns:read', limit: 'reads' } as const
+  const readAccess = { scope: 'campaigns:read', limit: 'reads', readsReplica: true } as const
   const writeAccess = { scope: 'campaigns:write', limit: 'campaignWrites', idempotent: 'optional' } as const
   const tags = ['Spending']
 

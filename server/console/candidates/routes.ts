@@ -74,7 +74,7 @@ export function candidateListRoutes(app: App, context: Context): void {
   app.get(
     '/orgs/:org/:mode/recruiter-results',
     {
-      config: { role: 'viewer' },
+      config: { role: 'viewer', readsReplica: true },
       schema: { querystring: CandidatesQuery, response: { 200: success(countedListOf(ListedCandidateRecord)) } },
     },
     async ({ caller, query: { limit, cursor, sort, ...filters } }) => {

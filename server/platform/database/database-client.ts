@@ -94,7 +94,12 @@ export class DatabaseClient extends pg.Client {
     )
     const columns = [`current_setting('transaction_read_only')::boolean as is_read_only`, ...assignments]
     const { rows } = await this.query<{ is_read_only: boolean }>(`select ${columns.join(', ')}`)
-    if (rows[0]!.is_read_only) throw new ReadOnlyDatabaseError()
+    if (rows[0]!.is_read_only && !this.isReadOnlyAccepted) throw new ReadOnlyDatabaseError()
+  }
+
+  /** Whether the database may be one that accepts no writes. */
+  protected get isReadOnlyAccepted(): boolean {
+    return false
   }
 
   protected sessionSettings(): Record<string, string> {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { Kysely, type LogEvent, PostgresDialect, sql, type Transaction } from 'kysely'
 import pg from 'pg'
 import type { ConnectionSettings } from './connection-settings.ts'
@@ -6,11 +5,13 @@ import { destroyUnresponsiveConnections } from './connection-watchdog.ts'
 import { DatabaseClient } from './database-client.ts'
 import { type Notifications, openNotifications } from './notifications.ts'
 import { markOutcome } from './outage.ts'
+import { createPool } from './pool.ts'
 import { ReadOnlyDatabaseError } from './read-only.ts'
+import type { Replica } from './replica.ts'
 import type { DB as Tables } from './tables.ts'
-import { applyScope, currentTrace } from './tenant-scope.ts'
+import { currentTrace, isReadingFromReplica, stopReadingFromReplica } from './tenant-scope.ts'
 import { parseStoredTimestamp } from './timestamps.ts'
-import { PooledClient, rememberScope, sendScope } from './transaction-pooling.ts'
+import { PooledClient } from './transaction-pooling.ts'
 
 export type Tx = Transaction<Tables>
 export type Queries = Kysely<Tables> | Tx
@@ -31,12 +32,16 @@ export interface DatabaseOptions {
   stalledAfterMs?: number
   /** Whether queries are added to the trace of their request or job. */
   traceQueries?: boolean
+  /** A standby for requests that may read from it; closed with the database. */
+  replica?: Replica | undefined
 }
 
 export interface Database {
-  /** Query builder for reads outside a transaction. */
+  /** Query builder for reads outside a transaction. Uses the replica in a request that reads from it. */
   readonly queries: Kysely<Tables>
+  /** Connections to the primary. */
   readonly pool: pg.Pool
+  readonly replica: Replica | undefined
   /** Runs `work` in a transaction. After a deadlock or a serialisation failure, runs it again. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /** Runs `work` with connections of the role that owns the tables, for changes of the schema. */
@@ -59,43 +64,6 @@ export interface Database {
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, parseStoredTimestamp)
 
-/** Connections are replaced after this time, so that they follow an address that has moved to another server. */
-const MAX_CONNECTION_LIFETIME_S = 600
-
-type ConnectCallback = (error: Error | undefined, client: pg.PoolClient | undefined, release: () => void) => void
-
-/** A pool whose connections have the scope of the request that acquires them. */
-class ScopedPool extends pg.Pool {
-  readonly #setScope: (client: pg.PoolClient) => Promise<void> | void
-
-  constructor(config: pg.PoolConfig, setScope: (client: pg.PoolClient) => Promise<void> | void) {
-    super(config)
-    this.#setScope = setScope
-  }
-
-  override connect(): Promise<pg.PoolClient>
-  override connect(callback: ConnectCallback): void
-  override connect(callback?: ConnectCallback): Promise<pg.PoolClient> | undefined {
-    const connected = this.#connectWithScope()
-    if (!callback) return connected
-    connected.then(
-      (client) => process.nextTick(callback, undefined, client, client.release),
-      (error) => process.nextTick(callback, error, undefined, () => {}),
-    )
-  }
-
-  async #connectWithScope(): Promise<pg.PoolClient> {
-    const client = await super.connect()
-    try {
-      await this.#setScope(client)
-      return client
-    } catch (error) {
-      client.release(true)
-      throw error
-    }
-  }
-}
-
 function traceQuery(event: LogEvent): void {
   currentTrace()?.addQuery({
     sql: event.query.sql,
@@ -113,31 +81,26 @@ export function openDatabase({
   onError,
   stalledAfterMs,
   traceQueries = false,
+  replica,
 }: DatabaseOptions): Database {
   let closing = false
-  const pool = new ScopedPool(
-    {
-      ...(pooledConnection ?? connection),
-      max: maxConnections,
-      application_name: name,
-      connectionTimeoutMillis: 15_000,
-      idleTimeoutMillis: 60_000,
-      maxLifetimeSeconds: MAX_CONNECTION_LIFETIME_S,
-      Client: pooledConnection ? PooledClient : DatabaseClient,
-    },
-    pooledConnection ? rememberScope : applyScope,
-  )
+  const pool = createPool({
+    connection: pooledConnection ?? connection,
+    isPooled: pooledConnection !== undefined,
+    Client: pooledConnection ? PooledClient : DatabaseClient,
+    name,
+    maxConnections,
+  })
   pool.on('error', (error) => {
     if (!closing) onError(error)
   })
-  pool.on('connect', pooledConnection ? sendScope : usePreparedStatements)
   const stopWatching = destroyUnresponsiveConnections(
     pool,
     { ...(pooledConnection ?? connection), application_name: name },
     { stalledAfterMs, ...(pooledConnection ? { direct: { ...connection, application_name: name } } : {}) },
   )
   const queries = new Kysely<Tables>({
-    dialect: new PostgresDialect({ pool }),
+    dialect: new PostgresDialect({ pool: replica ? withReplica(pool, replica) : pool }),
     ...(traceQueries ? { log: traceQuery } : {}),
   })
   const notifications = openNotifications(async (channel, text) => {
@@ -146,7 +109,12 @@ export function openDatabase({
   const database: Database = {
     queries,
     pool,
-    transaction: (work) => withRetries(() => attempt(work)),
+    replica,
+    transaction(work) {
+      // The rest of the request must see what the transaction changes.
+      stopReadingFromReplica()
+      return withRetries(() => attempt(work))
+    },
     async asOwner(work) {
       if (!ownerConnection && !pooledConnection) return work(database)
       const owner = openDatabase({ connection: ownerConnection ?? connection, name, maxConnections: 2, onError })
@@ -170,6 +138,7 @@ export function openDatabase({
       await notifications.flush()
       stopWatching()
       await queries.destroy()
+      await replica?.close()
       // Kysely ends the pool only if it has run a query.
       if (!pool.ending) await pool.end()
     },
@@ -193,6 +162,15 @@ export function openDatabase({
       })
     for (const topic of topics ?? []) notifications.publish(topic)
     return result
+  }
+}
+
+/** Returns a pool that takes the connections of requests that read from the replica from there. */
+function withReplica(pool: pg.Pool, replica: Replica) {
+  return {
+    connect: () => (isReadingFromReplica() ? replica.pool : pool).connect(),
+    end: () => pool.end(),
+    options: pool.options,
   }
 }
 
@@ -238,29 +216,6 @@ async function withRetries<T>(run: () => Promise<T>): Promise<T> {
       if (attempt === MAX_ATTEMPTS || !RETRYABLE_CODES.has((error as { code?: string }).code ?? '')) throw error
     }
   }
-}
-
-const statementNames = new Map<string, string>()
-const MAX_STATEMENT_NAMES = 1000
-
-/** Derives a prepared statement's name from its text, so that it is parsed and planned once per connection. */
-function preparedStatementName(text: string): string | undefined {
-  const knownName = statementNames.get(text)
-  if (knownName !== undefined || statementNames.size >= MAX_STATEMENT_NAMES) return knownName
-  const name = `s_${createHash('sha1').update(text).digest('base64url')}`
-  statementNames.set(text, name)
-  return name
-}
-
-const PREPARABLE_STATEMENT = /^\s*(select|insert|update|delete|with)\b/i
-
-function usePreparedStatements(client: pg.PoolClient) {
-  const query = client.query.bind(client) as (...args: unknown[]) => unknown
-  client.query = ((text: unknown, values: unknown, callback: unknown) => {
-    if (typeof text !== 'string' || !Array.isArray(values) || !PREPARABLE_STATEMENT.test(text))
-      return query(text, values, callback)
-    return query({ name: preparedStatementName(text), text, values }, callback)
-  }) as typeof client.query
 }
 
 /** Throws if the database does not respond, or accepts no writes. */

@@ -13,6 +13,8 @@ export interface ScopeHolder {
   scope: TenantScope | undefined
   /** Undefined unless traces are exported. */
   trace?: Trace | undefined
+  /** Whether statements outside a transaction are sent to the replica. */
+  readsReplica?: boolean
 }
 
 const storage = new AsyncLocalStorage<ScopeHolder | undefined>()
@@ -33,6 +35,17 @@ export function hasScope(holder: ScopeHolder): boolean {
  */
 export function runForAllOrganisations<T>(work: () => T): T {
   return storage.run(undefined, work)
+}
+
+/** Returns whether the request that the caller works for reads from the replica. */
+export function isReadingFromReplica(): boolean {
+  return storage.getStore()?.readsReplica === true
+}
+
+/** Sends the remaining statements of the request to the primary. */
+export function stopReadingFromReplica(): void {
+  const holder = storage.getStore()
+  if (holder?.readsReplica) holder.readsReplica = false
 }
 
 /** Returns the trace of the request or job that the caller works for, if it is exported. */
