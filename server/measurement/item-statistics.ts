@@ -103,18 +103,22 @@ function maximise(value: (difficulty: number) => number): number {
   return best.at
 }
 
-/** The number of newest responses that are compared with the ones before them, to notice a leak. */
-const LEAK_WINDOWS = [60, 120]
-const MIN_RESPONSES_BEFORE_LEAK = 60
-/** Deviations, in standard errors, from which an item is retired. They are large because an item may be checked every hour. */
-const LEAK_Z = 4
+/** The number of newest responses that are compared with the ones before them, of which there must be as many, to notice a leak. */
+const LEAK_WINDOWS = [60, 120, 240]
+/** A leak must explain the newest responses this many times as well. The ratio is large because an item may be checked every hour. */
+const LEAK_RATIO = 1000
+/** Deviation, in standard errors, from which the newest responses are correct more often than before. */
+const MIN_LEAK_Z = 2
+/** Shares of people who know the key of a leaked item beforehand. With smaller ones, errors of the model would look like leaks. */
+const PREKNOWLEDGE_SHARES = [0.5, 0.6, 0.7, 0.8, 0.9]
+/** Standard deviation, in logits, of the difference between two groups of people that errors of the estimated abilities cause. */
+const GROUP_ERROR_DEVIATION = 0.4
+/** Shifts of the newest people's abilities that are tried as explanations without a leak, in logits. */
+const GROUP_SHIFTS = Array.from({ length: 15 }, (_, index) => -1 + index / 4)
+/** Deviation, in standard errors, from which an item is called miskeyed. It is large because an item may be checked every hour. */
 const MISKEY_Z = 2.5
 /** The deviation from which an item with a flat curve is called miskeyed. */
 const LIKELY_MISKEY_Z = 1
-/** A leak must raise the share of correct responses by at least this much. */
-const MIN_LEAK_SURPLUS = 0.12
-/** Standard error of the expected share of correct responses that errors of the model add, if a group differs from the one before. */
-const MODEL_ERROR = 0.03
 /** People with at least this ability are expected to prefer the key to every distractor. */
 const ABLE = 0.5
 const MIN_ABLE_RESPONSES = 20
@@ -131,7 +135,7 @@ const WEAK_DISCRIMINATION = 0.8
  * Returns why an item should be retired, or undefined. `responses` are in the order of time.
  *
  * - Miskeyed: able people prefer a distractor to the key, or choose the key less often than by guessing.
- * - Leaked: suddenly more people choose the key than their ability explains.
+ * - Leaked: of the newest people, at least half seem to have known the key beforehand, whatever their ability.
  * - Not discriminating: choosing the key has nothing to do with ability.
  */
 export function findRetirementReason(
@@ -167,29 +171,60 @@ function deviationFromKey(responses: readonly ItemResponse[]): number {
   )
 }
 
+/**
+ * Compares two explanations of the newest responses by their likelihoods: a share of the people knew the key beforehand and the others
+ * answered as before (the mixture model of McLeod, Lewis and Thissen 2003), or the whole group is more able than estimated. The newest
+ * responses are compared with those before them again and again (Zhang 2014).
+ *
+ * A difference of proportions would not find leaks of easy items, because most people chose their key before. Wrong responses become
+ * rare also in an able group, but those of the least able people only if the item has leaked. An item that does not discriminate also
+ * looks like this, but always. Therefore the newest responses must be correct more often than those before, and ability must have
+ * mattered before.
+ */
 function isLeaked(responses: readonly ItemResponse[], priorDifficulty: number, window: number): boolean {
-  if (responses.length < MIN_RESPONSES_BEFORE_LEAK + window) return false
+  if (responses.length < 2 * window) return false
   const earlier = responses.slice(0, -window)
   const recent = responses.slice(-window)
   const difficulty = estimateDifficulty(earlier, priorDifficulty)
-  let information = 1 / DIFFICULTY_PRIOR_DEVIATION ** 2
-  for (const ability of groupAbilities(earlier)) {
-    const probability = correctProbability(ability, difficulty)
-    information += slopeAt(ability, difficulty) ** 2 / (probability * (1 - probability))
-  }
   const abilities = groupAbilities(recent)
+  if (surplusZ(recent, abilities, difficulty) < MIN_LEAK_Z || logFlatnessRatio(earlier) > 0) return false
+  const logLikelihood = (probabilityAt: (ability: number) => number) =>
+    recent.reduce((sum, { isCorrect }, index) => {
+      const probability = probabilityAt(abilities[index]!)
+      return sum + Math.log(isCorrect ? probability : 1 - probability)
+    }, 0)
+  const leaked = PREKNOWLEDGE_SHARES.map((share) =>
+    logLikelihood((ability) => share + (1 - share) * correctProbability(ability, difficulty)),
+  )
+  // The estimated difficulty has an error, too. It is not different from a shift of all abilities.
+  const variance = GROUP_ERROR_DEVIATION ** 2 + difficultyVariance(earlier, difficulty)
+  const notLeaked = GROUP_SHIFTS.map(
+    (shift) =>
+      logLikelihood((ability) => correctProbability(ability + shift, difficulty)) - (0.5 * shift ** 2) / variance,
+  )
+  return Math.max(...leaked) - Math.max(...notLeaked) > Math.log(LEAK_RATIO)
+}
+
+/** Returns by how many standard errors responses are correct more often than people of these abilities are expected to be. */
+function surplusZ(responses: readonly ItemResponse[], abilities: readonly number[], difficulty: number): number {
   let surplus = 0
-  let variance = (MODEL_ERROR * window) ** 2
-  let slopeSum = 0
-  for (const [index, { isCorrect }] of recent.entries()) {
+  let variance = 0
+  for (const [index, { isCorrect }] of responses.entries()) {
     const probability = correctProbability(abilities[index]!, difficulty)
     surplus += (isCorrect ? 1 : 0) - probability
     variance += probability * (1 - probability)
-    slopeSum += slopeAt(abilities[index]!, difficulty)
   }
-  // The difficulty is an estimate, too: its error moves all probabilities in the same direction.
-  variance += slopeSum ** 2 / information
-  return surplus / window >= MIN_LEAK_SURPLUS && surplus / Math.sqrt(variance) > LEAK_Z
+  return surplus / Math.sqrt(variance)
+}
+
+/** Returns the variance of the posterior of a difficulty that was estimated from these responses. */
+function difficultyVariance(responses: readonly ItemResponse[], difficulty: number): number {
+  let information = 1 / DIFFICULTY_PRIOR_DEVIATION ** 2
+  for (const ability of groupAbilities(responses)) {
+    const probability = correctProbability(ability, difficulty)
+    information += slopeAt(ability, difficulty) ** 2 / (probability * (1 - probability))
+  }
+  return 1 / information
 }
 
 /** Returns how fast the probability of a correct response falls with the difficulty. */
@@ -199,11 +234,15 @@ function slopeAt(ability: number, difficulty: number): number {
 }
 
 /**
- * Compares a flat curve with the best rising one by their likelihoods. Such a ratio can be checked after every response: if the item
- * discriminates, the probability that the ratio ever exceeds a limit is at most one divided by the limit (Ville 1939; Wald 1945).
+ * Tells whether an item does not discriminate. The ratio can be checked after every response: if the item discriminates, the probability
+ * that the ratio ever exceeds a limit is at most one divided by the limit (Ville 1939; Wald 1945).
  */
 function isFlat(responses: readonly ItemResponse[]): boolean {
-  if (responses.length < MIN_RESPONSES_FOR_FLATNESS) return false
+  return responses.length >= MIN_RESPONSES_FOR_FLATNESS && logFlatnessRatio(responses) > Math.log(FLATNESS_RATIO)
+}
+
+/** Compares a flat curve with the best rising one by their likelihoods. The result is positive if the flat one is more likely. */
+function logFlatnessRatio(responses: readonly ItemResponse[]): number {
   const rising = (difficulty: number) => {
     let sum = 0
     for (const { isCorrect, restAbility } of responses) {
@@ -212,7 +251,7 @@ function isFlat(responses: readonly ItemResponse[]): boolean {
     }
     return sum
   }
-  return flatLogLikelihood(responses) - rising(maximise(rising)) > Math.log(FLATNESS_RATIO)
+  return flatLogLikelihood(responses) - rising(maximise(rising))
 }
 
 function risingProbability(ability: number, difficulty: number): number {

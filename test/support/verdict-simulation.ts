@@ -45,9 +45,11 @@ export interface SimulatedItem extends SkillItem {
   trueDiscrimination: number
   guessing: number
   fault?: PlantedFault
+  /** The share of people who know the key of a leaked item beforehand. */
+  leakedShare?: number
 }
 
-/** A miskeyed item has another right option than its key, a leaked one is known to everybody after a while. */
+/** A miskeyed item has another right option than its key, a leaked one is known to many people after a while. */
 type PlantedFault = 'miskeyed' | 'leaked' | 'not_discriminating'
 
 const ITEMS_PER_POOL = 6
@@ -153,14 +155,15 @@ function knows({ ability, seed }: SimulatedPerson, item: SimulatedItem): boolean
 
 /** Leaked items become known at this time; times are from 0 to 1. */
 const LEAK_TIME = 0.5
-const LEAKED_PROBABILITY = 0.97
+const DEFAULT_LEAKED_SHARE = 0.95
 const FLAT_PROBABILITY = 0.5
 
 function trueProbability(ability: number, item: SimulatedItem, time: number): number {
-  if (item.fault === 'leaked' && time > LEAK_TIME) return LEAKED_PROBABILITY
   if (item.fault === 'not_discriminating') return FLAT_PROBABILITY
   const { guessing, trueDiscrimination, trueDifficulty } = item
-  return guessing + (1 - guessing) / (1 + Math.exp(-trueDiscrimination * (ability - trueDifficulty)))
+  const probability = guessing + (1 - guessing) / (1 + Math.exp(-trueDiscrimination * (ability - trueDifficulty)))
+  if (item.fault !== 'leaked' || time <= LEAK_TIME) return probability
+  return item.leakedShare! + (1 - item.leakedShare!) * probability
 }
 
 /** A person's answers about one skill. */
@@ -363,16 +366,21 @@ export function keyPositions(forms: readonly SimulatedForm[]): { sameShare: numb
   return { sameShare: table.reduce((sum, row, index) => sum + row[index]!, 0) / pairs, chiSquare }
 }
 
-/**
- * Groups of items whose statistics are reported. Leaked items that were easy already are a group of their own: most people chose their
- * key before the leak, so that the leak shows late or not at all, and matters little.
- */
-type ItemGroup = PlantedFault | 'leaked_easy' | 'good'
+/** Groups of items whose statistics are reported. Leaks of easy items are the hardest to find, because most people chose the key before. */
+type ItemGroup = 'miskeyed' | 'leaked_easy' | 'leaked_medium' | 'leaked_difficult' | 'not_discriminating' | 'good'
 
-const ITEM_GROUPS: ItemGroup[] = ['miskeyed', 'leaked', 'leaked_easy', 'not_discriminating', 'good']
+const ITEM_GROUPS: ItemGroup[] = [
+  'miskeyed',
+  'leaked_easy',
+  'leaked_medium',
+  'leaked_difficult',
+  'not_discriminating',
+  'good',
+]
 
 function groupOf({ fault, difficulty }: SimulatedItem): ItemGroup {
-  return fault === 'leaked' && difficulty < 0 ? 'leaked_easy' : (fault ?? 'good')
+  if (fault !== 'leaked') return fault ?? 'good'
+  return difficulty < 0 ? 'leaked_easy' : difficulty > 0 ? 'leaked_difficult' : 'leaked_medium'
 }
 
 export interface CalibrationResult {
@@ -393,24 +401,27 @@ export interface RetirementResult {
 }
 
 const CALIBRATED_ITEMS_PER_SKILL = 24
-const PLANTED_FAULTS: PlantedFault[] = ['miskeyed', 'leaked', 'not_discriminating']
 const CALIBRATION_RESPONSES = 200
 /** Statistics are recomputed after this many responses. More checks would find faults earlier, and more false ones. */
 const RESPONSES_PER_CHECK = 40
 
 /**
  * Collects responses to skills of 24 items and checks them for retirement again and again, as the statistics job does. In each skill,
- * one item has each fault. Discriminations of good items differ, too.
+ * one item is miskeyed, one does not discriminate, and one of each difficulty leaks. Discriminations of good items differ, too.
  */
-export function simulateCalibration(skills: number, peoplePerSkill: number, seed: string): CalibrationResult {
+export function simulateCalibration(
+  skills: number,
+  peoplePerSkill: number,
+  seed: string,
+  leakedShare = DEFAULT_LEAKED_SHARE,
+): CalibrationResult {
   const difficulties: { skill: number; trueDifficulty: number; estimate: number }[] = []
   const outcomes: { group: ItemGroup; reason?: RetirementReason; responses: number }[] = []
   for (let skill = 0; skill < skills; skill++) {
     const random = new SeededRandom(`${seed} calibration ${skill}`)
     const items = createItems(CALIBRATED_ITEMS_PER_SKILL, `${seed} ${skill}`)
     for (const item of items) item.trueDiscrimination *= Math.exp(0.2 * normal(random))
-    for (const [index, item] of random.shuffled(items).slice(0, PLANTED_FAULTS.length).entries())
-      item.fault = PLANTED_FAULTS[index]!
+    plantFaults(random.shuffled(items), leakedShare)
     const responses = collectResponses(items, createPeople(peoplePerSkill, `${seed} ${skill}`))
     for (const item of items) {
       const itemResponses = responses.get(item.id)!
@@ -443,6 +454,19 @@ export function simulateCalibration(skills: number, peoplePerSkill: number, seed
     meanCorrelationWithinSkills: mean([...Map.groupBy(difficulties, ({ skill }) => skill).values()].map(correlationOf)),
     groups: Object.fromEntries(ITEM_GROUPS.map((group) => [group, resultOf(group)])) as CalibrationResult['groups'],
   }
+}
+
+/** Gives faults to the first items that fit: one is miskeyed, one does not discriminate, and one of each difficulty leaks. */
+function plantFaults(items: readonly SimulatedItem[], leakedShare: number): void {
+  const plant = (fault: PlantedFault, fits: (item: SimulatedItem) => boolean = () => true) => {
+    const item = items.find((candidate) => !candidate.fault && fits(candidate))!
+    item.fault = fault
+    return item
+  }
+  plant('miskeyed')
+  plant('not_discriminating')
+  for (const difficulty of Object.values(PRIOR_DIFFICULTIES))
+    plant('leaked', (item) => item.difficulty === difficulty).leakedShare = leakedShare
 }
 
 function correlationOf(difficulties: readonly { trueDifficulty: number; estimate: number }[]): number {
