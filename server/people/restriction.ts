@@ -21,7 +21,7 @@ export async function liftRestriction(tx: Tx, deps: ErasureDeps, scope: OrgScope
 async function setRestriction(tx: Tx, deps: ErasureDeps, scope: OrgScope, person: Person, isRestricted: boolean) {
   const now = new Date(deps.clock.now())
   await sql`update people set restricted_at = ${isRestricted ? now : null}, updated_at = ${now}
-    where person_id = ${person.person_id}`.execute(tx)
+    where org_id = ${scope.orgId} and person_id = ${person.person_id}`.execute(tx)
   await restrictionChanged.run(tx, deps, refOf(person), isRestricted)
   return getPerson(tx, scope, person.person_id)
 }
