@@ -197,9 +197,9 @@ export class Extractor {
       let skillCount = isLabel ? 1 : 0
       for (const { entryIndex, score } of cachedLinks ?? clauseLinks.find(clause)) {
         if (skillCount > 0 && (skillCount === MAX_SKILLS_PER_CLAUSE || score < MIN_FURTHER_LINK_SCORE)) break
-        const mayBeMeant = isOrdinaryImport[entryIndex]
-          ? true
-          : skillCount === 0 && to - from > 1 && !hasLabel && score >= MIN_BUILT_IN_LINK_SCORE
+        const mayBeMeant =
+          isOrdinaryImport[entryIndex] === 1 ||
+          (skillCount === 0 && to - from > 1 && !hasLabel && score >= MIN_BUILT_IN_LINK_SCORE)
         const mentions = skills.get(entryIndex)?.mentions
         if (!mayBeMeant || (mentions && overlapsMention(mentions, start, end))) continue
         addMention(entryIndex, score * CLAUSE_FACTOR * (isNegatedClause ? NEGATED_FACTOR : 1), start, end, requirement)
