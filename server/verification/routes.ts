@@ -80,7 +80,7 @@ export function sessionRoutes(app: App, context: Context): void {
       const { testClockId, testScript } = body
       const loaded = testScript && (await context.catalogue.load({ ids: skillIdsOf(testScript) }))
       const data =
-        (await openInBatch(sessionCaller.scope!, body)) ??
+        (await openInBatch(sessionCaller.scope!, body, request.rawBody.length)) ??
         (await db.transaction(async (tx) => {
           const opened = await openSession(tx, sessionCaller.scope!, clock, body, loaded)
           if (testScript?.student) notifyAfterCommit(tx, testClockId === undefined ? TEST_STUDENT_DUE : TEST_CLOCK_DUE)
@@ -266,10 +266,13 @@ export function stepRoutes(app: App, context: Context): void {
         }
         validateRequest(request, routeOptions.config)
       }
-      const batchedSession = await runInBatch(request, (current) => {
-        validate()
-        return body.verificationMethod === 'human' ? methodChange(current, body) : undefined
-      })
+      const batchedSession =
+        body?.verificationMethod === 'human'
+          ? await runInBatch(request, (current) => {
+              validate()
+              return methodChange(current, body)
+            })
+          : undefined
       const chooseInTransaction = async (tx: Tx) => {
         const current = await lockSession(tx, clock, sessionCaller.token!, sessionCaller.scope)
         validate()

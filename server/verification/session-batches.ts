@@ -39,6 +39,15 @@ interface LockedSession {
   hasRelatedSessions: boolean
 }
 
+/**
+ * How long a batch of openings may wait for a student or a person whom another transaction has locked. It is shorter than the time after which
+ * PostgreSQL looks for deadlocks.
+ */
+const OPENING_LOCK_TIMEOUT_MS = 500
+
+/** Larger sessions run alone: sealing and opening the values of 100 of them at once would block the event loop. */
+const MAX_BATCHED_SESSION_BYTES = 32 * 1024
+
 /** The group of steps whose organisation is not known, because they were sent without a session key. */
 const ALL_ORGANISATIONS = ''
 
@@ -49,10 +58,16 @@ const ALL_ORGANISATIONS = ''
 export function batchOpenings({ db, clock }: Pick<Context, 'db' | 'clock'>) {
   const openings = new CallBatches<NewSession, OpenedSession>((sessions, group) => {
     const scope = scopeOfGroup(group)!
-    return runWithScope({ scope }, () => db.transaction((tx) => insertSessions(tx, scope, clock.now(), sessions)))
+    return runWithScope({ scope }, () =>
+      db.transaction(async (tx) => {
+        // One student or person who is locked must not delay the others: the batch is rejected, and each call runs alone.
+        await sql`select set_config('lock_timeout', ${`${OPENING_LOCK_TIMEOUT_MS}`}, true)`.execute(tx)
+        return insertSessions(tx, scope, clock.now(), sessions)
+      }),
+    )
   })
-  return async (scope: OrgScope, input: SessionInput): Promise<OpenedSession | undefined> => {
-    if (input.testClockId !== undefined || input.testScript) return undefined
+  return async (scope: OrgScope, input: SessionInput, bodyBytes: number): Promise<OpenedSession | undefined> => {
+    if (bodyBytes > MAX_BATCHED_SESSION_BYTES || input.testClockId !== undefined || input.testScript) return undefined
     return openings.add(groupOfScope(scope), { input, ...readSessionInput(input, scope.mode, undefined) })
   }
 }
@@ -122,6 +137,7 @@ async function lockSessions(
     select s.* from verification_sessions s join verification_students u using (user_id)
     where s.token_hash = any (${[...tokens.keys()].map((hex) => Buffer.from(hex, 'hex'))}::bytea[])
       and s.status = 'open' and s.test_clock_id is null and s.is_minor is not true
+      and octet_length(s.personal) <= ${MAX_BATCHED_SESSION_BYTES}
     for update of s, u skip locked`.execute(tx)
   if (rows.length === 0) return new Map()
   // Other tables are read in a separate statement: joined rows that are not locked could be stale.

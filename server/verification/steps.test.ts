@@ -228,7 +228,7 @@ test('concurrent calls share transactions, and each has its own effect and respo
   )
 
   const students = ['s-1', 's-2', 's-3', 's-1', 's-2', 's-3', 's-4', 's-5']
-  const [opened, rejected, ofOtherOrganisation] = await whileWritesWait(calls, () => [
+  const [opened, rejected, ofOtherOrganisation] = await Promise.all([
     Promise.all(students.map((id) => calls.openSession({ externalStudentId: id, email: `${id}@example.com` }))),
     calls.openSession({ externalStudentId: 'restricted-2', email: 'restricted@example.com' }).catch(String),
     otherCalls.openSession({ externalStudentId: 's-1' }),
@@ -263,6 +263,40 @@ test('concurrent calls share transactions, and each has its own effect and respo
   )
   assert.equal(stored.at(-1).verificationMethod, 'human', 'both steps of one session are stored')
   assert.ok((await countTransactions(calls)) < opened.length)
+})
+
+test('a session that cannot be decrypted does not fail the calls that share its transaction', async () => {
+  const calls = await setUp()
+  const students = Array.from({ length: 8 }, (_, index) => `s-${index}`)
+  const sessions = await Promise.all(
+    students.map((id) => calls.openSession({ externalStudentId: id, email: `${id}@example.com` })),
+  )
+  await sql`update verification_sessions set personal = '\\x02' where verification_id = ${sessions.at(-1)!.id}`.execute(
+    calls.app.context.db.queries,
+  )
+  const outcomes = await whileWritesWait(calls, () => sessions.map((each) => calls.storeSkills(each).then(outcomeOf)))
+  assert.deepEqual(outcomes, [...students.slice(1).map(() => '200'), '500 INTERNAL_ERROR'])
+})
+
+test('a student who is locked does not delay the sessions of other students', async () => {
+  const calls = await setUp()
+  const open = (id: string) => calls.openSession({ externalStudentId: id, email: `${id}@example.com` })
+  const { userId } = await open('locked')
+  const { db } = calls.app.context
+  const waiting = await db.transaction(async (tx) => {
+    await sql`select from verification_students where user_id = ${userId} for update`.execute(tx)
+    const ofLockedStudent = [open('locked'), open('locked')]
+    await until(async () => {
+      const { rows } = await sql`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' having count(*) >= 2`.execute(
+        db.queries,
+      )
+      return rows.length > 0
+    })
+    await Promise.all(['s-1', 's-2', 's-3'].map(open))
+    return { ofLockedStudent }
+  })
+  for (const session of await Promise.all(waiting.ofLockedStudent)) assert.equal(session.userId, userId)
 })
 
 /** Starts calls while the database lets no transaction change sessions, so that most of the calls have to wait together. */

@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { isDatabaseUnavailable, isWithoutEffect } from './outage.ts'
 
 /** While this many batches of a group are running, new calls of the group are collected for the next one. */
 const MAX_CONCURRENT_BATCHES = 2
@@ -9,6 +10,12 @@ const OUTCOME_UNKNOWN_CODES = /^(08|57P0[12])/
 
 export function isOutcomeUnknown(error: unknown): error is pg.DatabaseError {
   return error instanceof pg.DatabaseError && OUTCOME_UNKNOWN_CODES.test(error.code ?? '')
+}
+
+/** Returns whether a batch certainly changed nothing, and its calls can be run one by one: one of them may have caused the error. */
+function wasRejected(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return !isOutcomeUnknown(error)
+  return isWithoutEffect(error) && !isDatabaseUnavailable(error)
 }
 
 interface WaitingCall<Call, Result> {
@@ -59,8 +66,8 @@ export class CallBatches<Call, Result> {
         )
         batch.forEach(({ resolve }, index) => void resolve(results[index]))
       } catch (error) {
-        const wasRejected = error instanceof pg.DatabaseError && !isOutcomeUnknown(error)
-        for (const { resolve, reject } of batch) wasRejected ? resolve(undefined) : reject(error)
+        const isRejected = wasRejected(error)
+        for (const { resolve, reject } of batch) isRejected ? resolve(undefined) : reject(error)
       }
     }
     group.running--
