@@ -73,6 +73,13 @@ export function docsRoutes(app: App, { config }: { config: Pick<Config, 'publicU
       ({ overview }) => overview,
     )
   })
+  // Readers shorten the address of a tag to that of its API.
+  for (const path of ['/docs/api/:api', '/docs/api/:api/'])
+    app.get(path, async (request, reply) => {
+      const { api } = request.params as { api: string }
+      if (!Object.hasOwn(getReference, api)) return sendPath(request, reply, `/docs/api/${api}`)
+      return reply.redirect(`${API_REFERENCE_PATH}?api=${api}`, 302)
+    })
   app.get('/docs/api/:api/:tag', async (request, reply) => {
     const { api, tag } = request.params as { api: string; tag: string }
     return sendReference(request, reply, api, ({ tags }) => tags.find(({ path }) => path.endsWith(`/${tag}`)))

@@ -69,8 +69,17 @@ test('every operation is described once, on a small page without scripts', async
       for (const { operationId } of Object.values(operations as Record<string, { operationId: string }>))
         assert.equal(ids.filter((id) => id === `${slug} ${operationId}`).length, 1, operationId)
   }
-  for (const path of ['/docs/api/partner/nothing', '/docs/api/nothing/skills', '/docs/api/constructor/skills'])
+  for (const path of [
+    '/docs/api/partner/nothing',
+    '/docs/api/nothing/skills',
+    '/docs/api/constructor/skills',
+    '/docs/api/nothing',
+  ])
     assert.equal((await app.fetch(path)).status, 404, path)
+  for (const path of ['/docs/api/verification', '/docs/api/verification/']) {
+    const { status, headers } = await app.fetch(path, { redirect: 'manual' })
+    assert.deepEqual([status, headers.get('location')], [302, '/docs/api/?api=verification'])
+  }
   assert.equal((await app.fetch('/docs/api/?api=nothing')).status, 200)
 })
 
