@@ -6,6 +6,7 @@ import { newId } from '../../platform/ids.ts'
 import { changeIdentityEmail, deleteIdentity } from '../identity-providers/identities.ts'
 import { endSessionsOfMember } from './console-access.ts'
 import type { MemberRole } from './roles.ts'
+import { endInvitations } from './sign-in-links.ts'
 
 export interface Member {
   member_id: string
@@ -127,6 +128,7 @@ export async function changeMemberEmail(tx: Tx, orgId: string, email: string, ne
   const member = await findMemberByEmail(tx, orgId, email)
   if (!member || (await findMemberByEmail(tx, orgId, newEmail))) return false
   await tx.updateTable('console_members').set({ email: newEmail }).where('member_id', '=', member.member_id).execute()
+  await endInvitations(tx, member.member_id) // they were sent to the previous address
   await endSessionsOfMember(tx, orgId, email)
   await changeIdentityEmail(tx, orgId, email, newEmail)
   return true

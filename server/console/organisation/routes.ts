@@ -8,7 +8,15 @@ import { listOf, PageQuery, success } from '../../platform/http/response-schemas
 import type { App } from '../../platform/http/server.ts'
 import { hashToken } from '../../platform/token-hash.ts'
 import { recordRequestAudit } from '../auth/guards.ts'
-import { addMember, changeMemberRole, getMember, listMembers, memberRecord, removeMember } from '../auth/members.ts'
+import {
+  addMember,
+  changeMemberRole,
+  getMember,
+  listMembers,
+  lockMembers,
+  memberRecord,
+  removeMember,
+} from '../auth/members.ts'
 import { MemberRoleSchema } from '../auth/schema.ts'
 import { sendInvitation } from '../auth/sign-in-emails.ts'
 import { paginate } from '../paginate.ts'
@@ -133,12 +141,15 @@ export function organisationRoutes(app: App, context: Context): void {
     { config: memberChangeConfig, schema: { params: MemberParams, response: { 200: success(MemberRecord) } } },
     async (request) => {
       const { orgAccess, params } = request
-      const member = await getMember(db.queries, orgAccess.orgId, params.member_id)
-      await limitInvitations(member.email)
-      await db.transaction(async (tx) => {
+      await limitInvitations((await getMember(db.queries, orgAccess.orgId, params.member_id)).email)
+      const member = await db.transaction(async (tx) => {
+        await lockMembers(tx, orgAccess.orgId)
+        const invitedMember = await getMember(tx, orgAccess.orgId, params.member_id)
         const { name } = await getOrganisation(tx, orgAccess.orgId)
-        await sendInvitation(tx, context, member, name)
-        await recordRequestAudit(tx, context, request, 'member.invite', member.member_id, { email: member.email })
+        await sendInvitation(tx, context, invitedMember, name)
+        const { member_id, email } = invitedMember
+        await recordRequestAudit(tx, context, request, 'member.invite', member_id, { email })
+        return invitedMember
       })
       return successResponse('Invitation sent', memberRecord(member))
     },

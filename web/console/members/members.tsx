@@ -181,7 +181,7 @@ function AddMember({
         <Field
           id="member-email"
           label={t('Email address')}
-          hint={t('We email them an invitation. They sign in with a link that is sent to this address.')}
+          hint={t('We email them a link that signs them in. It works once and expires after 7 days.')}
           error={fieldError}
         >
           {(attributes) => (
