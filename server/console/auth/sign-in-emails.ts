@@ -57,7 +57,7 @@ export async function sendSignInLink(tx: Tx, deps: EmailDeps, submittedEmail: st
  * the sign-in page with the provider instead. The organisation must be locked, unless the member is new.
  */
 export async function sendInvitation(tx: Tx, deps: EmailDeps, member: Member, organisation: string): Promise<void> {
-  const { org_id, email, role } = member
+  const { org_id, email, name, role } = member
   const publicUrl = deps.config.publicUrl!
   const organisationName = breakLinks(organisation)
   const subject = `You have been added to ${organisationName}`
@@ -75,16 +75,16 @@ export async function sendInvitation(tx: Tx, deps: EmailDeps, member: Member, or
     : [
         `Later, or if the link does not work, open ${publicUrl}/console and enter ${email}. You will receive a new sign-in link by email.`,
       ]
+  const greeting = name === null ? [] : [`Hello ${breakLinks(name)},`]
   const disclaimer = 'If you do not know why you received this email, you can ignore it.'
   await queueEmail(tx, deps, {
     kind: 'invitation',
-    to: { address: email },
+    to: { ...(name === null ? {} : { name }), address: email },
     scope: { orgId: org_id, mode: 'live' },
     subject,
-    text: [intro, instructions, link, ...later, disclaimer].join('\n\n'),
+    text: [...greeting, intro, instructions, link, ...later, disclaimer].join('\n\n'),
     html: emailHtml(subject, [
-      emailParagraph(intro),
-      emailParagraph(instructions),
+      ...[...greeting, intro, instructions].map(emailParagraph),
       emailButton('Sign in', link),
       ...[...later, disclaimer].map(emailParagraph),
     ]),

@@ -8,6 +8,7 @@ import { listOf, PageQuery, success } from '../../platform/http/response-schemas
 import type { App } from '../../platform/http/server.ts'
 import { hashToken } from '../../platform/token-hash.ts'
 import { recordRequestAudit } from '../auth/guards.ts'
+import { MemberName, parseMemberName } from '../auth/member-names.ts'
 import {
   addMember,
   changeMemberRole,
@@ -76,18 +77,20 @@ export function organisationRoutes(app: App, context: Context): void {
     {
       config: memberChangeConfig,
       schema: {
-        body: Type.Object({ email: EmailAddress, role: MemberRoleSchema }, closed),
+        body: Type.Object({ email: EmailAddress, name: Type.Optional(MemberName), role: MemberRoleSchema }, closed),
         response: { 201: success(MemberRecord) },
       },
     },
     async (request, reply) => {
       const { orgAccess, body } = request
-      await limitInvitations(body.email)
+      const { email, role } = body
+      const memberName = body.name?.trim() ? parseMemberName(body.name) : undefined
+      await limitInvitations(email)
       const member = await db.transaction(async (tx) => {
         const { name } = await getOrganisation(tx, orgAccess.orgId)
-        const createdMember = await addMember(tx, clock, orgAccess.orgId, body)
+        const createdMember = await addMember(tx, clock, orgAccess.orgId, { email, name: memberName, role })
         await sendInvitation(tx, context, createdMember, name)
-        await recordRequestAudit(tx, context, request, 'member.add', createdMember.member_id, body)
+        await recordRequestAudit(tx, context, request, 'member.add', createdMember.member_id, { email, role })
         return createdMember
       })
       reply.status(201)
