@@ -29,12 +29,12 @@ test('members can be added, and the sign-in links of the first start and of the 
 
   const org = data.organisations[0]!.org_id
   const ashaOptions = ['--org', org, '--email', 'asha@example.com']
-  assert.equal((await json('member', 'add', ...ashaOptions, '--role', 'owner')).role, 'owner')
+  assert.equal((await json('member', 'add', ...ashaOptions, '--role', 'owner', '--name', 'Asha Rao')).name, 'Asha Rao')
   const rejectedChange = await cli('member', 'add', ...ashaOptions, '--role', 'viewer')
   assert.match(rejectedChange.stderr, /only owner/)
   assert.deepEqual(
-    (await json('member', 'list', '--org', org)).map((member: any) => [member.email, member.role]),
-    [['asha@example.com', 'owner']],
+    (await json('member', 'list', '--org', org)).map((member: any) => [member.email, member.name, member.role]),
+    [['asha@example.com', 'Asha Rao', 'owner']],
   )
   const { url } = await json('member', 'link', ...ashaOptions)
   assert.ok(url.startsWith(`${server.url}/console/sign-in#token=`))

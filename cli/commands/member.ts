@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander'
 import { getOrganisation } from '../../server/access/organisations.ts'
 import { problem } from '../../server/api/problem.ts'
+import { parseMemberName, renameMember } from '../../server/console/auth/member-names.ts'
 import {
   addMember,
   changeMemberRole,
@@ -22,6 +23,7 @@ interface MemberOptions {
   org: string
   email: string
   role: MemberRole
+  name?: string
 }
 
 const MAX_LISTED_MEMBERS = 1000
@@ -37,15 +39,17 @@ export function memberCommand(): Command {
     .requiredOption('--org <org>', 'organisation ID, ORG_…')
     .requiredOption('--email <address>', "the member's email address", parseEmail)
     .addOption(new Option('--role <role>', 'permissions of the member').choices([...memberRoles]).makeOptionMandatory())
+    .option('--name <name>', 'the name that colleagues see', parseMemberName)
     .addHelpText(...examples('member add --org ORG_… --email asha@example.com --role owner'))
-    .action(async ({ org, email, role }: MemberOptions, command: Command) => {
+    .action(async ({ org, email, role, name }: MemberOptions, command: Command) => {
       const member = await withStore(({ db, clock }) =>
         db.transaction(async (tx) => {
           await getOrganisation(tx, org)
           const existing = await findMemberByEmail(tx, org, email)
           const savedMember = existing
             ? await changeMemberRole(tx, org, existing.member_id, role)
-            : await addMember(tx, clock, org, { email, role })
+            : await addMember(tx, clock, org, { email, name, role })
+          if (existing && name !== undefined) await renameMember(tx, existing.member_id, name)
           const action = existing ? 'member.change' : 'member.add'
           await recordCliChange(tx, clock, {
             orgId: org,
@@ -53,7 +57,7 @@ export function memberCommand(): Command {
             subject: savedMember.member_id,
             details: { email, role },
           })
-          return savedMember
+          return { ...savedMember, name: name ?? savedMember.name }
         }),
       )
       print(command, memberRecord(member), () => `${member.email} now has the role ${member.role} in ${org}.`)
@@ -71,8 +75,8 @@ export function memberCommand(): Command {
       })
       print(command, members.map(memberRecord), () =>
         table(
-          ['MEMBER', 'EMAIL', 'ROLE', 'CREATED', 'LAST SIGN-IN'],
-          members.map((row) => [row.member_id, row.email, row.role, row.created_at, row.last_sign_in_at]),
+          ['MEMBER', 'EMAIL', 'NAME', 'ROLE', 'CREATED', 'LAST SIGN-IN'],
+          members.map((row) => [row.member_id, row.email, row.name, row.role, row.created_at, row.last_sign_in_at]),
           `No members yet. Add one: npx attestry member add --org ${org} --email ADDRESS --role owner`,
         ),
       )

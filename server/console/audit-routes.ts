@@ -13,6 +13,7 @@ import {
   listAuditEntries,
 } from './audit.ts'
 import { recordRequestAudit } from './auth/guards.ts'
+import { loadMemberNames } from './auth/member-names.ts'
 import { countedListOf, countUpToLimit, paginate } from './paginate.ts'
 import { AuditEntry, successResponse } from './schema.ts'
 
@@ -138,7 +139,16 @@ export function auditRoutes(app: App, context: Context): void {
       page.cursor === undefined
         ? await countUpToLimit(db.queries, sql`audit_log`, auditCondition(filter))
         : { total: null }
-    return { ...resultPage, ...counted }
+    const { orgId } = filter
+    const nameOf = orgId
+      ? await loadMemberNames(
+          db.queries,
+          orgId,
+          resultPage.items.map(({ who }) => who),
+        )
+      : () => null // the entries belong to many organisations
+    const items = resultPage.items.map((entry) => ({ ...entry, who_name: nameOf(entry.who) }))
+    return { ...resultPage, items, ...counted }
   }
 
   async function* csvLines(

@@ -36,6 +36,7 @@ export const AuditEntry = named(
     audit_id: text,
     at: text,
     who: text,
+    who_name: orNull(text),
     org_id: orNull(text),
     mode: orNull(text),
     action: text,

@@ -212,6 +212,7 @@ export interface AuditEntry {
   audit_id: string
   at: string
   who: string
+  who_name: string | null
   org_id: string | null
   mode: string | null
   action: string
@@ -435,6 +436,8 @@ export interface ConsoleSession {
   kind: 'operator' | 'person'
   /** Email address of the person. */
   email: string
+  /** The name of the person, which colleagues see. */
+  name: string | null
   /** CSRF token. Send it in the `x-csrf-token` header with every write. */
   csrf: string
   expires_at: string
@@ -674,6 +677,7 @@ export interface EmailDetails {
     | 'review_reminder'
     | 'review_outcome'
     | 'sign_in'
+    | 'invitation'
     | 'notice'
     | 'confirmation_code'
     | 'candidate'
@@ -710,6 +714,7 @@ export interface EmailFilters {
     | 'review_reminder'
     | 'review_outcome'
     | 'sign_in'
+    | 'invitation'
     | 'notice'
     | 'confirmation_code'
     | 'candidate'
@@ -727,6 +732,7 @@ export interface EmailSummary {
     | 'review_reminder'
     | 'review_outcome'
     | 'sign_in'
+    | 'invitation'
     | 'notice'
     | 'confirmation_code'
     | 'candidate'
@@ -1181,6 +1187,8 @@ export interface MandateQuestions {
 export interface Member {
   member_id: string
   email: string
+  /** The name of the person, which colleagues see. */
+  name: string | null
   role: MemberRole
   created_at: string
   last_sign_in_at: string | null
@@ -1661,6 +1669,7 @@ export interface RecruiterResult {
   decision: CandidateDecision | null
   note: string | null
   decided_by: string | null
+  decided_by_name: string | null
   decided_at: string | null
 }
 

@@ -6,11 +6,14 @@ import { newId } from '../../platform/ids.ts'
 import { changeIdentityEmail, deleteIdentity } from '../identity-providers/identities.ts'
 import { endSessionsOfMember } from './console-access.ts'
 import type { MemberRole } from './roles.ts'
+import { endInvitations } from './sign-in-links.ts'
 
 export interface Member {
   member_id: string
   org_id: string
   email: string
+  /** The name that colleagues see. */
+  name: string | null
   role: MemberRole
   created_at: Date
   last_sign_in_at: Date | null
@@ -21,6 +24,8 @@ export interface Membership {
   name: string
   /** The email address with the capitalisation that the owner entered. */
   email: string
+  /** The name of the person, which colleagues see. */
+  person_name: string | null
   role: MemberRole
   /** Whether members must sign in with the identity provider of the organisation. */
   provider_required: boolean
@@ -33,7 +38,7 @@ export async function listMemberships(queries: Queries, email: string): Promise<
   const rows = await queries
     .selectFrom('console_members')
     .innerJoin('organisations as o', 'o.org_id', 'console_members.org_id')
-    .select(['o.org_id', 'o.name', 'role', 'email'])
+    .select(['o.org_id', 'o.name', 'role', 'email', 'console_members.name as person_name'])
     .select(isProviderRequired.as('provider_required'))
     .where(hasEmail(email))
     .orderBy('o.name')
@@ -92,12 +97,12 @@ export async function addMember(
   tx: Tx,
   clock: Clock,
   orgId: string,
-  { email, role }: { email: string; role: MemberRole },
+  { email, name = null, role }: { email: string; name?: string | null | undefined; role: MemberRole },
 ): Promise<Member> {
   const now = clock.now()
   const row = await tx
     .insertInto('console_members')
-    .values({ member_id: newId('MB_', now), org_id: orgId, email, role, created_at: new Date(now) })
+    .values({ member_id: newId('MB_', now), org_id: orgId, email, name, role, created_at: new Date(now) })
     .onConflict((conflict) => conflict.doNothing())
     .returningAll()
     .executeTakeFirst()
@@ -127,6 +132,7 @@ export async function changeMemberEmail(tx: Tx, orgId: string, email: string, ne
   const member = await findMemberByEmail(tx, orgId, email)
   if (!member || (await findMemberByEmail(tx, orgId, newEmail))) return false
   await tx.updateTable('console_members').set({ email: newEmail }).where('member_id', '=', member.member_id).execute()
+  await endInvitations(tx, member.member_id) // they were sent to the previous address
   await endSessionsOfMember(tx, orgId, email)
   await changeIdentityEmail(tx, orgId, email, newEmail)
   return true
@@ -221,10 +227,11 @@ async function isOnlyOwner(tx: Tx, { org_id, member_id, role }: Member): Promise
   return otherOwner === undefined
 }
 
-export function memberRecord({ member_id, email, role, created_at, last_sign_in_at }: Member) {
+export function memberRecord({ member_id, email, name, role, created_at, last_sign_in_at }: Member) {
   return {
     member_id,
     email,
+    name,
     role,
     created_at: created_at.toISOString(),
     last_sign_in_at: last_sign_in_at?.toISOString() ?? null,

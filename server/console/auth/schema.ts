@@ -53,6 +53,7 @@ export const SessionRecord = named(
   Type.Object({
     kind: Type.Enum(['operator', 'person']),
     email: Type.String({ description: 'Email address of the person.' }),
+    name: Type.Union([Type.String(), Type.Null()], { description: 'The name of the person, which colleagues see.' }),
     csrf: Type.String({ description: 'CSRF token. Send it in the `x-csrf-token` header with every write.' }),
     expires_at: Type.String(),
     provider: Type.Union([Type.Object({ provider_id: Type.String(), name: Type.String() }), Type.Null()], {

@@ -11,16 +11,18 @@ export async function sessionResponse(
   { email, isOperator, csrf, expiresAt, provider }: SignedInSession,
   queries: Queries = db.queries,
 ) {
-  const memberships = (await listMemberships(queries, email))
-    .filter(({ org_id }) => !provider || org_id === provider.orgId)
-    .map(({ email: _, provider_required, ...organisation }) => ({
-      ...organisation,
-      provider_required: provider_required && !provider,
-    }))
+  const ownMemberships = (await listMemberships(queries, email)).filter(
+    ({ org_id }) => !provider || org_id === provider.orgId,
+  )
+  const memberships = ownMemberships.map(({ email: _, person_name: __, provider_required, ...organisation }) => ({
+    ...organisation,
+    provider_required: provider_required && !provider,
+  }))
   const organisations = isOperator ? await operatorOrganisations(queries, memberships) : memberships
   return successResponse('Session', {
     kind: isOperator ? ('operator' as const) : ('person' as const),
     email,
+    name: ownMemberships.find(({ person_name }) => person_name !== null)?.person_name ?? null,
     csrf,
     expires_at: new Date(expiresAt).toISOString(),
     provider: provider ? { provider_id: provider.providerId, name: provider.name } : null,

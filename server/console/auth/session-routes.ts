@@ -21,6 +21,7 @@ import { confirmWithCode, sendConfirmationCode } from './confirmation-codes.ts'
 import { hasConsoleAccess } from './console-access.ts'
 import { clearSessionCookie } from './cookies.ts'
 import { recordRequestAudit, sourceOf, tooManySignInsProblem } from './guards.ts'
+import { MemberName, parseMemberName, renamePerson } from './member-names.ts'
 import { OwnSession, ScopeSchema, SessionParam, SessionRecord, SignedOut, SignInOptions } from './schema.ts'
 import { sessionResponse } from './session-response.ts'
 import {
@@ -225,6 +226,29 @@ export function sessionRoutes(app: App, context: Context): void {
     '/session',
     { config: signedInConfig, schema: { response: { 200: success(SessionRecord) } } },
     async ({ session }) => sessionResponse(context, session),
+  )
+
+  app.put(
+    '/account/name',
+    {
+      config: signedInConfig,
+      schema: {
+        body: Type.Object({ name: Type.Union([MemberName, Type.Null()]) }, closed),
+        response: { 200: success(SessionRecord) },
+      },
+    },
+    async (request) => {
+      const { session, body } = request
+      const { provider } = session
+      if (provider?.orgId === null) throw problem('CONFLICT', 'Operators have no names.')
+      const name = body.name === null ? null : parseMemberName(body.name)
+      await db.transaction(async (tx) => {
+        const renamedCount = await renamePerson(tx, session.email, name, provider?.orgId ?? undefined)
+        if (renamedCount === 0) throw problem('CONFLICT', 'You are not a member of any organisation.')
+        await recordRequestAudit(tx, context, request, 'member.name')
+      })
+      return sessionResponse(context, session)
+    },
   )
 
   app.post(

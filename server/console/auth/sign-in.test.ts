@@ -11,10 +11,10 @@ import {
 } from '../../../test/support/console.ts'
 import { until } from '../../../test/support/until.ts'
 import { getEmail, listEmails } from '../../mail/mail.ts'
-import { HOUR, MINUTE } from '../../platform/clock.ts'
+import { DAY, HOUR, MINUTE } from '../../platform/clock.ts'
 import type { Job } from '../../platform/jobs/queue.ts'
 import { consoleJobs } from '../jobs.ts'
-import { addMember } from './members.ts'
+import { addMember, changeMemberEmail } from './members.ts'
 import { sendSignInLink } from './sign-in-emails.ts'
 import { createSignInLink } from './sign-in-links.ts'
 
@@ -144,6 +144,57 @@ test('a member signs in by email, and the response does not reveal who is a memb
   app.clock.advance(15 * MINUTE)
   assert.equal((await post(app, '/sign-in/link', { token: secondToken })).status, 401, 'after 15 minutes')
 })
+
+test('an invitation signs the member in once within seven days, and only the newest one works', async () => {
+  const app = await startWithResetLimits()
+  const { orgId } = await app.fixtures.createOrg()
+  const owner = await signInMember(app, orgId, 'owner')
+  const open = async (token: string) => (await post(app, '/sign-in/link', { token })).status
+  const invite = async (email: string) => {
+    const { body } = await owner.post(`/orgs/${orgId}/members`, { email, role: 'viewer' })
+    return {
+      path: `/orgs/${orgId}/members/${body.data.member_id}`,
+      token: await readInvitationToken(app, orgId, email),
+    }
+  }
+
+  const meera = await invite('meera@invited.example')
+  app.clock.advance(10 * MINUTE)
+  assert.equal((await owner.post(`${meera.path}/invite`)).status, 200)
+  const newerToken = await readInvitationToken(app, orgId, 'meera@invited.example')
+  assert.equal(await open(meera.token), 401, 'replaced by a newer invitation')
+  assert.deepEqual([await open(newerToken), await open(newerToken)], [200, 401], 'works once')
+  const { rows } = await app.context.db.pool.query('select * from console_links where member_id is not null')
+  assert.ok(rows.length > 0 && !JSON.stringify(rows).includes(newerToken), 'only the hash of the token is stored')
+
+  const removed = await invite('removed@invited.example')
+  assert.equal((await owner.delete(removed.path)).status, 200)
+  await app.context.db.transaction((tx) =>
+    addMember(tx, app.clock, orgId, { email: 'removed@invited.example', role: 'viewer' }),
+  )
+  assert.equal(await open(removed.token), 401, 'ended with the membership, also if the person is added again')
+
+  const renamed = await invite('renamed@invited.example')
+  await app.context.db.transaction((tx) =>
+    changeMemberEmail(tx, orgId, 'renamed@invited.example', 'other@invited.example'),
+  )
+  assert.equal(await open(renamed.token), 401, 'ended with the address')
+
+  const early = await invite('early@invited.example')
+  const late = await invite('late@invited.example')
+  app.clock.advance(7 * DAY - MINUTE)
+  assert.equal(await open(early.token), 200)
+  app.clock.advance(MINUTE)
+  assert.equal(await open(late.token), 401)
+})
+
+/** Returns the token in the newest invitation to an address. */
+async function readInvitationToken(app: TestApp, orgId: string, address: string): Promise<string> {
+  const emails = await listEmails(app.context.db.queries, { kind: 'invitation', limit: 10 })
+  const { mail_id } = emails.find(({ to_address }) => to_address === address)!
+  const { text } = await getEmail(app.context.db.queries, app.context.vault, mail_id)
+  return new RegExp(`/console/sign-in\\?invitation=${orgId}#token=([\\w-]{43})\\s`).exec(text)![1]!
+}
 
 test('a sign-in link is sent to the stored address, not to a different one with the same lower-case form', async () => {
   const app = await startWithResetLimits()

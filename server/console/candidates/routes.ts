@@ -5,6 +5,7 @@ import { PageQuery, success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
 import { ResultsQuery } from '../../results/schema.ts'
 import { recordRequestAudit } from '../auth/guards.ts'
+import { loadMemberNames } from '../auth/member-names.ts'
 import { countedListOf, paginate } from '../paginate.ts'
 import { successResponse } from '../schema.ts'
 import {
@@ -97,7 +98,13 @@ export function candidateListRoutes(app: App, context: Context): void {
         ({ position }) => position,
         (row) => row,
       )
-      const items = (await candidateRecords(db.queries, page.items)).map(listedRecord)
+      const records = (await candidateRecords(db.queries, page.items)).map(listedRecord)
+      const nameOf = await loadMemberNames(
+        db.queries,
+        caller.orgId,
+        records.map(({ decided_by }) => decided_by),
+      )
+      const items = records.map((record) => ({ ...record, decided_by_name: nameOf(record.decided_by) }))
       return successResponse('Candidates', {
         items,
         next_cursor: page.next_cursor,

@@ -35,6 +35,7 @@ export const ListedCandidateRecord = named(
     decision: orNull(Decision),
     note: orNull(text),
     decided_by: orNull(text),
+    decided_by_name: orNull(text),
     decided_at: orNull(text),
   }),
 )

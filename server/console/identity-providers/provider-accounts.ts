@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Context } from '../../context.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { recordAuditEntry } from '../audit.ts'
+import { providerName, renameMember } from '../auth/member-names.ts'
 import { addMember, changeMemberEmail, findMemberByEmail, lockMembers, setMemberRole } from '../auth/members.ts'
 import { addOperator, findOperator, isRemovedOperator } from '../auth/operators.ts'
 import type { MemberRole } from '../auth/roles.ts'
@@ -68,7 +69,8 @@ export async function acceptProviderAccount(
     await ensureOperator(tx, deps, provider, email, origin)
     return email
   }
-  return ensureMember(tx, deps, provider, provider.org_id, email, role as MemberRole, origin)
+  const person = { email, name: providerName(claims.name) }
+  return ensureMember(tx, deps, provider, provider.org_id, person, role as MemberRole, origin)
 }
 
 /** Only ASCII: another letter can have the same lower-case form, and would match the address of another person. */
@@ -156,18 +158,19 @@ async function ensureMember(
   { clock }: AccountDeps,
   { provider_id, role_mappings }: IdentityProvider,
   orgId: string,
-  email: string,
+  { email, name }: { email: string; name: string | null },
   role: MemberRole,
   { requestId }: Origin,
 ): Promise<string> {
   const member = await findMemberByEmail(tx, orgId, email)
   const entry = { actor: 'server' as const, orgId, requestId }
   if (!member) {
-    const { member_id } = await addMember(tx, clock, orgId, { email, role })
+    const { member_id } = await addMember(tx, clock, orgId, { email, name, role })
     const details = { email, role, provider_id }
     await recordAuditEntry(tx, clock, { ...entry, action: 'member.add', subject: member_id, details })
     return email
   }
+  if (member.name === null && name !== null) await renameMember(tx, member.member_id, name)
   // Without mappings, owners assign the roles.
   if (role_mappings.length > 0 && member.role !== role) {
     // The only owner stays an owner: only owners can correct the mappings.

@@ -10,6 +10,7 @@ import {
   startIdentityProvider,
   type TestIdentityProvider,
 } from '../../../test/support/identity-provider.ts'
+import { getEmail, listEmails } from '../../mail/mail.ts'
 import { HOUR, MINUTE, SECOND } from '../../platform/clock.ts'
 import { addOperator } from '../auth/operators.ts'
 
@@ -410,6 +411,12 @@ test('a required provider is the only way to sign in, until an operator makes it
   assert.match(response.body.error.message, new RegExp(`/console/sign-in\\?org=${orgId}`))
   assert.equal((await owner.get('/session')).body.data.organisations[0].provider_required, true)
   assert.equal((await asha.get(`/orgs/${orgId}/members`)).status, 200)
+  const added = await asha.call('POST', `/orgs/${orgId}/members`, { email: 'ravi@metro.example', role: 'viewer' })
+  assert.equal(added.status, 201)
+  const [invitation] = await listEmails(app.context.db.queries, { kind: 'invitation', limit: 1 })
+  const { text } = await getEmail(app.context.db.queries, app.context.vault, invitation!.mail_id)
+  assert.match(text, new RegExp(`sign in with .*\\n\\n\\S+/console/sign-in\\?org=${orgId}\\s`))
+  assert.ok(!text.includes('token'), 'an invitation leads to the provider')
   const operator = await signIn(app)
   assert.equal((await operator.put(path, { ...required, required: false })).status, 200)
   assert.equal((await owner.get(`/orgs/${orgId}/members`)).status, 200)

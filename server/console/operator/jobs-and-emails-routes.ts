@@ -244,7 +244,7 @@ export function jobAndEmailRoutes(app: App, context: Context, requestLogger: Req
   /** Returns an email, after recording that the operator reads it. Emails with sign-in links and codes require a recent sign-in. */
   async function readEmail(request: FastifyRequest, emailId: string) {
     const email = await getEmail(db.queries, vault, emailId)
-    if (email.kind === 'sign_in') requireConfirmed(request.session, clock.now())
+    if (email.kind === 'sign_in' || email.kind === 'invitation') requireConfirmed(request.session, clock.now())
     const { kind } = email
     await recordRead(request, { action: 'email.read', subject: emailId, details: { kind }, scope: orgScopeOf(email) })
     return kind === 'confirmation_code' && email.mode === 'live'

@@ -8,7 +8,16 @@ import { listOf, PageQuery, success } from '../../platform/http/response-schemas
 import type { App } from '../../platform/http/server.ts'
 import { hashToken } from '../../platform/token-hash.ts'
 import { recordRequestAudit } from '../auth/guards.ts'
-import { addMember, changeMemberRole, getMember, listMembers, memberRecord, removeMember } from '../auth/members.ts'
+import { MemberName, parseMemberName } from '../auth/member-names.ts'
+import {
+  addMember,
+  changeMemberRole,
+  getMember,
+  listMembers,
+  lockMembers,
+  memberRecord,
+  removeMember,
+} from '../auth/members.ts'
 import { MemberRoleSchema } from '../auth/schema.ts'
 import { sendInvitation } from '../auth/sign-in-emails.ts'
 import { paginate } from '../paginate.ts'
@@ -68,18 +77,20 @@ export function organisationRoutes(app: App, context: Context): void {
     {
       config: memberChangeConfig,
       schema: {
-        body: Type.Object({ email: EmailAddress, role: MemberRoleSchema }, closed),
+        body: Type.Object({ email: EmailAddress, name: Type.Optional(MemberName), role: MemberRoleSchema }, closed),
         response: { 201: success(MemberRecord) },
       },
     },
     async (request, reply) => {
       const { orgAccess, body } = request
-      await limitInvitations(body.email)
+      const { email, role } = body
+      const memberName = body.name?.trim() ? parseMemberName(body.name) : undefined
+      await limitInvitations(email)
       const member = await db.transaction(async (tx) => {
         const { name } = await getOrganisation(tx, orgAccess.orgId)
-        const createdMember = await addMember(tx, clock, orgAccess.orgId, body)
+        const createdMember = await addMember(tx, clock, orgAccess.orgId, { email, name: memberName, role })
         await sendInvitation(tx, context, createdMember, name)
-        await recordRequestAudit(tx, context, request, 'member.add', createdMember.member_id, body)
+        await recordRequestAudit(tx, context, request, 'member.add', createdMember.member_id, { email, role })
         return createdMember
       })
       reply.status(201)
@@ -133,12 +144,15 @@ export function organisationRoutes(app: App, context: Context): void {
     { config: memberChangeConfig, schema: { params: MemberParams, response: { 200: success(MemberRecord) } } },
     async (request) => {
       const { orgAccess, params } = request
-      const member = await getMember(db.queries, orgAccess.orgId, params.member_id)
-      await limitInvitations(member.email)
-      await db.transaction(async (tx) => {
+      await limitInvitations((await getMember(db.queries, orgAccess.orgId, params.member_id)).email)
+      const member = await db.transaction(async (tx) => {
+        await lockMembers(tx, orgAccess.orgId)
+        const invitedMember = await getMember(tx, orgAccess.orgId, params.member_id)
         const { name } = await getOrganisation(tx, orgAccess.orgId)
-        await sendInvitation(tx, context, member, name)
-        await recordRequestAudit(tx, context, request, 'member.invite', member.member_id, { email: member.email })
+        await sendInvitation(tx, context, invitedMember, name)
+        const { member_id, email } = invitedMember
+        await recordRequestAudit(tx, context, request, 'member.invite', member_id, { email })
+        return invitedMember
       })
       return successResponse('Invitation sent', memberRecord(member))
     },

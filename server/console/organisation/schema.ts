@@ -32,6 +32,7 @@ export const MemberRecord = named(
   Type.Object({
     member_id: text,
     email: text,
+    name: Type.Union([text, Type.Null()], { description: 'The name of the person, which colleagues see.' }),
     role: MemberRoleSchema,
     created_at: text,
     last_sign_in_at: orNull(text),

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { recordAuditEntry } from '../audit.ts'
+import { providerName, renameMember } from '../auth/member-names.ts'
 import { addMember, changeMemberEmail, deprovisionMember, findMemberByEmail, setMemberRole } from '../auth/members.ts'
 import type { MemberRole } from '../auth/roles.ts'
 import type { IdentityProvider } from '../identity-providers/identity-providers.ts'
@@ -35,15 +36,22 @@ export async function provisionUser(
   const role = user.active ? roleOfGroups(provider, await listGroupNames(tx, user.user_id)) : undefined
   if (role === undefined) return endMembership(tx, { clock, requestId }, provider, email)
   const member = await findMemberByEmail(tx, orgId, email)
+  const name = nameOf(user)
   if (!member) {
-    const { member_id } = await addMember(tx, clock, orgId, { email, role: role as MemberRole })
+    const { member_id } = await addMember(tx, clock, orgId, { email, name, role: role as MemberRole })
     const details = detailsOf({ role })
     return recordAuditEntry(tx, clock, { ...entry, action: 'member.add', subject: member_id, details })
   }
+  if (name !== null && name !== member.name) await renameMember(tx, member.member_id, name)
   if (provider.role_mappings.length === 0 || member.role === role) return undefined
   const changed = await setMemberRole(tx, member, role as MemberRole)
   const details = detailsOf({ role, ...(changed ? {} : { skipped: 'only owner' }) })
   return recordAuditEntry(tx, clock, { ...entry, action: 'member.change', subject: member.member_id, details })
+}
+
+/** Returns the name of a user, which replaces the one that the member chose. */
+function nameOf({ display_name, given_name, family_name }: ScimUser): string | null {
+  return providerName(display_name) ?? providerName([given_name, family_name].filter(Boolean).join(' '))
 }
 
 /** Ends the membership of a deactivated or deleted user, also if they are the only owner: an operator can add another one. */

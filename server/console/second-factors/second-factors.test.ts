@@ -5,6 +5,8 @@ import { decodeBase32 } from '../../../test/support/base32.ts'
 import { oncePerFile } from '../../../test/support/cleanup.ts'
 import { CONSOLE_API, createTestSignInLink, signIn, signInMember } from '../../../test/support/console.ts'
 import { HOUR, MINUTE, SECOND } from '../../platform/clock.ts'
+import { findMemberByEmail } from '../auth/members.ts'
+import { createInvitation } from '../auth/sign-in-links.ts'
 import { totpAt } from './totp.ts'
 
 const startSharedApp = oncePerFile((t) => startApp(t))
@@ -54,11 +56,16 @@ test('codes are those of RFC 6238', () => {
 
 test('with an authenticator app, a sign-in link also requires a code, which works once', async () => {
   const app = await startWithResetLimits()
-  const { member, codeNow, setup } = await addMemberWithApp(app)
+  const { orgId, member, codeNow, setup } = await addMemberWithApp(app)
   assert.match(setup.qr_code, /^data:image\/svg\+xml;base64,/)
   const link = await createTestSignInLink(app, member.email)
   const withoutCode = await openLink(app, member.email, undefined, link)
   assert.deepEqual([withoutCode.status, withoutCode.body.error.code], [401, 'SECOND_FACTOR_REQUIRED'])
+  const invitation = await app.context.db.transaction(async (tx) =>
+    createInvitation(tx, app.clock, (await findMemberByEmail(tx, orgId, member.email))!),
+  )
+  const invited = await openLink(app, member.email, undefined, `#token=${invitation}`)
+  assert.equal(invited.body.error.code, 'SECOND_FACTOR_REQUIRED', 'also for an invitation')
   const replayed = await openLink(app, member.email, codeNow(), link)
   assert.equal(replayed.status, 400, 'the code that confirmed the app')
   app.clock.advance(MINUTE)

@@ -17,6 +17,7 @@ const ACTION_TEXTS: Record<string, string> = {
   'member.end_sessions': t('Ended all sessions of a member'),
   'member.link': t('Printed a sign-in link for a member'),
   'member.invite': t('Sent an invitation again'),
+  'member.name': t('Changed their name'),
   'member.email': t('Changed the email address of a member'),
   'scim_token.create': t('Created a token for SCIM'),
   'scim_token.revoke': t('Revoked the token for SCIM'),

@@ -82,8 +82,9 @@ export function AuditTable({ list, withOrganisation, organisationName = (orgId) 
           { name: t('When'), cell: ({ at }) => <Time at={at} seconds /> },
           {
             name: t('Person'),
-            cell: ({ who, actor }) => (
+            cell: ({ who, who_name, actor }) => (
               <>
+                {who_name && <div>{who_name}</div>}
                 {who} {actor === 'operator' && <span class="badge">{t('operator')}</span>}
               </>
             ),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { listEmails } from '../../../server/mail/mail.ts'
+import { getEmail, listEmails } from '../../../server/mail/mail.ts'
+import { DAY } from '../../../server/platform/clock.ts'
 import { newPage } from '../../../test/browser/browser.ts'
 import {
   checkPage,
@@ -10,7 +11,7 @@ import {
   openConsolePage,
   waitForHeading,
 } from '../../../test/browser/console-page.ts'
-import { startApp } from '../../../test/support/app.ts'
+import { startApp, type TestApp } from '../../../test/support/app.ts'
 import { runClock } from '../../../test/support/clock.ts'
 import { signInMember } from '../../../test/support/console.ts'
 import { until } from '../../../test/support/until.ts'
@@ -43,16 +44,17 @@ test('a member signs in by email and sees only the pages that their role permits
   await getNavLink(page, 'Team').click()
   await getButton(page, 'Add member').click()
   await getDialog(page).getByLabel('Email address').fill('viewer@metro.example')
+  await getDialog(page).getByLabel('Name (optional)').fill('Asha www.evil.example')
   await getDialog(page).getByLabel('Role').selectOption('recruiter')
   await checkPage(page, 'members-add')
   await getDialog(page).getByRole('button', { name: 'Add member' }).click()
+  await getDialog(page).getByText('must not contain a web address').waitFor()
+  await getDialog(page).getByLabel('Name (optional)').fill(' Asha Rao ')
+  await getDialog(page).getByRole('button', { name: 'Add member' }).click()
+  await page.getByRole('cell', { name: 'Asha Rao (viewer@metro.example)' }).waitFor()
   await page.getByText('Invitation sent to viewer@metro.example.').waitFor()
   await getButton(page, 'Resend invitation: viewer@metro.example').click()
-  const readInvitations = async () =>
-    (await listEmails(app.context.db.queries, { kind: 'notice', limit: 10 })).filter(
-      ({ to_address }) => to_address === 'viewer@metro.example',
-    )
-  await until(async () => (await readInvitations()).length === 2)
+  await until(async () => (await readInvitationLinks(app, 'viewer@metro.example')).length === 2)
   assert.equal(await page.getByRole('button', { name: /^Resend invitation: owner/ }).count(), 0, 'has signed in')
   const role = page.getByLabel('Role of viewer@metro.example')
   await role.selectOption('viewer')
@@ -66,7 +68,33 @@ test('a member signs in by email and sees only the pages that their role permits
   await page.getByRole('cell', { name: 'owner@metro.example' }).first().waitFor()
   await checkPage(page, 'audit')
 
-  const viewerPage = await openConsolePage(t, app, { email: 'viewer@metro.example' })
+  assert.equal(
+    (await owner.post(`/orgs/${orgId}/members`, { email: 'late@metro.example', role: 'viewer' })).status,
+    201,
+  )
+  const viewerPage = await newPage(t)
+  const [resent, replaced] = await readInvitationLinks(app, 'viewer@metro.example')
+  assert.ok((await app.fetch(new URL(resent!).pathname)).status === 200, 'a link scanner does not use the link up')
+  await viewerPage.goto(replaced!)
+  await viewerPage.getByRole('alert').getByText('This invitation has expired, was already used').waitFor()
+  await checkPage(viewerPage, 'invitation-replaced')
+  await viewerPage.goto(resent!)
+  await waitForHeading(viewerPage, 'Metro Staffing')
+  assert.equal(viewerPage.url(), `${app.url}/console/${orgId}/test`)
+  await viewerPage.goto(resent!)
+  await waitForHeading(viewerPage, 'Metro Staffing') // a used link opens the organisation while the member is signed in
+  await viewerPage.getByRole('link', { name: 'viewer@metro.example' }).click()
+  assert.equal(await viewerPage.getByLabel('Your name').inputValue(), 'Asha Rao')
+  await viewerPage.getByLabel('Your name').fill('Asha R. Rao')
+  await getButton(viewerPage, 'Save name').click()
+  await viewerPage.getByText('Your name was saved.').waitFor()
+  await checkPage(viewerPage, 'account-name')
+  assert.equal((await owner.put('/account/name', { name: 'Meera Nair' })).body.data.name, 'Meera Nair')
+  await page.reload()
+  await page.getByRole('cell', { name: 'Meera Nair owner@metro.example' }).first().waitFor() // in the audit log
+  await getNavLink(page, 'Team').click()
+  await page.getByRole('cell', { name: 'Asha R. Rao (viewer@metro.example)' }).waitFor()
+  await viewerPage.goto(`${app.url}/console/${orgId}/test`)
   await waitForHeading(viewerPage, 'Metro Staffing')
   for (const hidden of ['Keys', 'Audit', 'Organisations', 'Jobs', 'Emails'])
     assert.equal(await viewerPage.getByRole('link', { name: hidden, exact: true }).count(), 0, hidden)
@@ -102,4 +130,19 @@ test('a member signs in by email and sees only the pages that their role permits
   await page.getByRole('row', { name: /viewer@/ }).waitFor({ state: 'detached' })
   await viewerPage.reload()
   await viewerPage.getByRole('heading', { name: /Sign in to the console|No organisation/ }).waitFor()
+
+  app.clock.advance(7 * DAY)
+  const [expired] = await readInvitationLinks(app, 'late@metro.example')
+  await viewerPage.goto(expired!)
+  await viewerPage.getByRole('alert').getByText('This invitation has expired').waitFor()
+  await viewerPage.getByLabel('Email address').waitFor()
 })
+
+/** Returns the links of the invitations to an address, newest first. */
+async function readInvitationLinks({ context: { db, vault } }: TestApp, address: string): Promise<string[]> {
+  const emails = await listEmails(db.queries, { kind: 'invitation', limit: 10 })
+  const invitations = emails.filter(({ to_address }) => to_address === address)
+  return Promise.all(
+    invitations.map(async ({ mail_id }) => /\S+#token=\S+/.exec((await getEmail(db.queries, vault, mail_id)).text)![0]),
+  )
+}

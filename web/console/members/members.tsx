@@ -60,7 +60,7 @@ export default function Members() {
           </>
         }
         columns={[
-          { name: t('Email'), cell: ({ email }) => email },
+          { name: t('Email'), cell: ({ email, name }) => (name ? `${name} (${email})` : email) },
           {
             name: t('Role'),
             cell: (member) =>
@@ -170,19 +170,20 @@ function AddMember({
   onAdded: (email: string) => void
 }) {
   const [email, setEmail] = useState('')
+  const [name, setName] = useState('')
   const [role, setRole] = useState<string>('recruiter')
   const [error, setError] = useState<ApiError>()
   const [busy, setBusy] = useState(false)
-  const fieldError = error?.details.find((detail) => detail.path === 'email')?.message
+  const fieldErrorOf = (path: string) => error?.details.find((detail) => detail.path === path)?.message
   return (
     <Dialog title={t('Add member')} onClose={onClose}>
       <form class="stack" onSubmit={(event) => void addMember(event)}>
-        {error && !fieldError && <Notice kind="bad">{error.message}</Notice>}
+        {error && !fieldErrorOf('email') && !fieldErrorOf('name') && <Notice kind="bad">{error.message}</Notice>}
         <Field
           id="member-email"
           label={t('Email address')}
-          hint={t('We email them an invitation. They sign in with a link that is sent to this address.')}
-          error={fieldError}
+          hint={t('We email them a link that signs them in. It works once and expires after 7 days.')}
+          error={fieldErrorOf('email')}
         >
           {(attributes) => (
             <input
@@ -191,6 +192,17 @@ function AddMember({
               required
               value={email}
               onInput={(event) => setEmail(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+        <Field id="member-name" label={t('Name (optional)')} error={fieldErrorOf('name')}>
+          {(attributes) => (
+            <input
+              {...attributes}
+              type="text"
+              maxLength={80}
+              value={name}
+              onInput={(event) => setName(event.currentTarget.value)}
             />
           )}
         </Field>
@@ -215,7 +227,7 @@ function AddMember({
   async function addMember(event: Event) {
     event.preventDefault()
     setBusy(true)
-    const response = await api(path, { body: { email: email.trim(), role } })
+    const response = await api(path, { body: { email: email.trim(), ...(name.trim() ? { name } : {}), role } })
     setBusy(false)
     if (!response.ok) return setError(response.error)
     onAdded(email.trim())

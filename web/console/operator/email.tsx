@@ -52,7 +52,9 @@ export default function OperatorEmail({ params }: { params: Params }) {
         ))}
       </fieldset>
       {shown === 'text' ? (
-        <pre class="card email-text">{data.kind === 'sign_in' ? withCopyButtons(data.text) : withLinks(data.text)}</pre>
+        <pre class="card email-text">
+          {data.kind === 'sign_in' || data.kind === 'invitation' ? withCopyButtons(data.text) : withLinks(data.text)}
+        </pre>
       ) : (
         // Loaded from a separate URL whose policy allows inline styles. Parts of it are user input: no scripts, no navigation.
         <>

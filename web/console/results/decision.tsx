@@ -15,9 +15,9 @@ export const DECISION_NAMES: Record<CandidateDecision, string> = {
 const DECISION_TONES: Record<CandidateDecision, string> = { called: 'wait', shortlisted: 'good', rejected: 'quiet' }
 
 /** The decision and the note of a recruiter. */
-export function DecisionCell({ result: { decision, note, decided_by } }: { result: RecruiterResult }) {
+export function DecisionCell({ result: { decision, note, decided_by, decided_by_name } }: { result: RecruiterResult }) {
   return (
-    <div title={decided_by ? t('by {name}', { name: decided_by }) : undefined}>
+    <div title={decided_by ? t('by {name}', { name: decided_by_name ?? decided_by }) : undefined}>
       {decision && <span class={`badge ${DECISION_TONES[decision]}`}>{DECISION_NAMES[decision]}</span>}
       {note && <div class="soft small note-text">{note}</div>}
     </div>

@@ -120,6 +120,7 @@ const EMAIL_KIND_NAMES: Record<string, string> = {
   review_reminder: t('review reminder'),
   review_outcome: t('review outcome'),
   sign_in: t('sign in'),
+  invitation: t('invitation'),
   notice: t('notice'),
   confirmation_code: t('confirmation code'),
   candidate: t('candidate'),

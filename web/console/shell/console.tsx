@@ -12,7 +12,7 @@ import { ProviderButton } from './provider-button.tsx'
 import { navigate, useAddress } from './router.tsx'
 import { accountPages, operatorPages, pages } from './routes.ts'
 import { CurrentOrgContext, type OrgContext, orgContextFor, RefreshContext, SessionContext } from './session.ts'
-import { readSignInToken, SignIn } from './sign-in.tsx'
+import { readInvitingOrganisation, readSignInToken, SignIn } from './sign-in.tsx'
 
 /** Loads the session, then shows the sign-in page or the page at the current address. */
 export function Console() {
@@ -54,7 +54,9 @@ export function Console() {
   function applySession(next: ConsoleSession | null) {
     if (next) setCsrfToken(next.csrf)
     setSession(next)
-    if (next && path === '/sign-in') navigate('', { replace: true })
+    if (!next || path !== '/sign-in') return
+    const invitedTo = next.organisations.find(({ org_id }) => org_id === readInvitingOrganisation())
+    navigate(invitedTo ? `/${invitedTo.org_id}/test` : '', { replace: true })
   }
 }
 

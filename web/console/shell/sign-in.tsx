@@ -20,6 +20,11 @@ function readOrganisation(): string | undefined {
   return /ORG_[0-9A-Z]{26}/.exec(location.pathname + location.search)?.[0]
 }
 
+/** Returns the organisation that the link in the address invites to. */
+export function readInvitingOrganisation(): string | null {
+  return new URLSearchParams(location.search).get('invitation')
+}
+
 /** Texts for the failures of a sign-in with an identity provider, which the server puts into the address. */
 const FAILURES: Record<string, string> = {
   expired: t('The sign-in took too long, or was started in another browser. Try again.'),
@@ -57,6 +62,7 @@ interface Props {
 export function SignIn({ onSession, providerSignOutUrl }: Props) {
   const [options, setOptions] = useState<SignInOptions>()
   const [failure] = useState(readFailure)
+  const invitingOrgId = readInvitingOrganisation()
   /** The token of a link whose person has an authenticator app. */
   const [pendingToken, setPendingToken] = useState<string>()
   const [code, setCode] = useState('')
@@ -72,7 +78,7 @@ export function SignIn({ onSession, providerSignOutUrl }: Props) {
     const consumeToken = () => {
       const token = readSignInToken()
       if (!token) return
-      history.replaceState(null, '', location.pathname) // remove the sign-in token from the address
+      history.replaceState(null, '', location.pathname + location.search) // remove the sign-in token from the address
       void signInWithLink(token)
     }
     consumeToken()
@@ -87,7 +93,15 @@ export function SignIn({ onSession, providerSignOutUrl }: Props) {
     <main class="sheet sign-in stack">
       <p class="wordmark">Attestry</p>
       <h1>{t('Sign in to the console')}</h1>
-      {error && !codeError && <Notice kind="bad">{error.message}</Notice>}
+      {error && !codeError && (
+        <Notice kind="bad">
+          {invitingOrgId && error.code === 'UNAUTHORIZED'
+            ? t(
+                'This invitation has expired, was already used, or was replaced by a newer one. If you are a member, sign in with your email address. Otherwise, ask an owner of your organisation to send the invitation again.',
+              )
+            : error.message}
+        </Notice>
+      )}
       {!error && failure && <Notice kind="bad">{failure}</Notice>}
       {providerSignOutUrl && (
         <Notice kind="good">
@@ -185,7 +199,13 @@ export function SignIn({ onSession, providerSignOutUrl }: Props) {
     setBusy(false)
     if (response.ok) return onSession(response.data)
     if (response.error.code === 'SECOND_FACTOR_REQUIRED') return setPendingToken(token)
-    if (response.error.code === 'UNAUTHORIZED') setPendingToken(undefined) // the link has expired
+    if (response.error.code === 'UNAUTHORIZED') {
+      setPendingToken(undefined) // the link has expired
+      // People open the link of an invitation again while they are signed in.
+      const current = invitingOrgId ? await api<ConsoleSession>('/session') : undefined
+      if (current?.ok && current.data.organisations.some(({ org_id }) => org_id === invitingOrgId))
+        return onSession(current.data)
+    }
     setError(response.error)
   }
 

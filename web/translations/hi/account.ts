@@ -6,6 +6,10 @@ export default {
   'Add a passkey': 'पासकी जोड़ें',
   Added: 'जोड़ने का समय',
   'Authenticator app': 'ऑथेंटिकेटर ऐप',
+  'Your colleagues see it with your email address. Leave it empty to show only the address.':
+    'आपके सहकर्मी इसे आपके ईमेल पते के साथ देखते हैं। केवल पता दिखाने के लिए इसे खाली छोड़ दें।',
+  'Your name': 'आपका नाम',
+  'Your name was saved.': 'आपका नाम सहेजा गया।',
   Browser: 'ब्राउज़र',
   'Code of the app': 'ऐप का कोड',
   'End session': 'सत्र समाप्त करें',

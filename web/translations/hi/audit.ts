@@ -27,6 +27,7 @@ export default {
   'Ended a session of a member': 'सदस्य का एक सत्र समाप्त किया',
   'Ended all sessions of a member': 'सदस्य के सभी सत्र समाप्त किए',
   'Printed a sign-in link for a member': 'सदस्य के लिए साइन-इन लिंक बनाया',
+  'Changed their name': 'अपना नाम बदला',
   'Sent an invitation again': 'आमंत्रण दोबारा भेजा',
   'Changed the email address of a member': 'सदस्य का ईमेल पता बदला',
   'Created a token for SCIM': 'SCIM के लिए टोकन बनाया',

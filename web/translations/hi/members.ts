@@ -19,8 +19,8 @@ export default {
   Sessions: 'सत्र',
   'Sessions of {email}': '{email} के सत्र',
   Team: 'टीम',
-  'We email them an invitation. They sign in with a link that is sent to this address.':
-    'हम उन्हें आमंत्रण ईमेल करते हैं। वे इसी पते पर भेजे गए लिंक से साइन इन करते हैं।',
+  'We email them a link that signs them in. It works once and expires after 7 days.':
+    'हम उन्हें साइन इन करने का लिंक ईमेल करते हैं। वह एक बार काम करता है और 7 दिन बाद उसकी अवधि समाप्त हो जाती है।',
   'Invitation sent to {email}.': '{email} को आमंत्रण भेजा गया।',
   'Resend invitation': 'आमंत्रण दोबारा भेजें',
   'Resend invitation: {email}': 'आमंत्रण दोबारा भेजें: {email}',

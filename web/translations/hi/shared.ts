@@ -94,6 +94,7 @@ export default {
   '“Questions” is selected, but you have not written any questions.': '“सवाल” चुना गया है, पर आपने कोई सवाल नहीं लिखा है।',
   candidate: 'उम्मीदवार',
   digest: 'सारांश',
+  invitation: 'आमंत्रण',
   live: 'लाइव',
   'sign in': 'साइन इन',
   test: 'टेस्ट',

@@ -83,6 +83,8 @@ export default {
     'इस संगठन के लिए सेवा बंद है: API कॉल पर 503 मिलता है, और सेवा चालू होने तक संपर्क, ईमेल और वेबहुक डिलीवरी रुकी रहती हैं। सदस्य डेटा देख सकते हैं पर बदल नहीं सकते।',
   'The sign-in took too long, or was started in another browser. Try again.':
     'साइन इन में बहुत देर लगी, या वह किसी और ब्राउज़र में शुरू हुआ था। फिर से कोशिश करें।',
+  'This invitation has expired, was already used, or was replaced by a newer one. If you are a member, sign in with your email address. Otherwise, ask an owner of your organisation to send the invitation again.':
+    'इस आमंत्रण की अवधि समाप्त हो चुकी है, इसका इस्तेमाल हो चुका है, या इसकी जगह नया आमंत्रण भेजा जा चुका है। अगर आप सदस्य हैं, तो अपने ईमेल पते से साइन इन करें। नहीं तो अपने संगठन के ओनर से आमंत्रण दोबारा भेजने को कहें।',
   'This change requires that you have signed in within the last 15 minutes. Sign in again: you return to this page, and can then repeat the change.':
     'इस बदलाव के लिए ज़रूरी है कि आपने पिछले 15 मिनट में साइन इन किया हो। फिर से साइन इन करें: आप इसी पेज पर लौटेंगे और बदलाव दोहरा सकेंगे।',
   'This code is wrong or has expired.': 'यह कोड गलत है या इसकी अवधि समाप्त हो गई है।',
