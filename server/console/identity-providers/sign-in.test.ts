@@ -217,16 +217,25 @@ test('addresses that are unverified, missing or of another domain are rejected',
 test('an account keeps its person: a new address is adopted, and another account with the same address is rejected', async (t) => {
   const { app, idp, orgId, owner } = await startWithProvider(t)
   const providerId = await saveProvider(owner, orgId, settingsFor(idp))
+  const namesOf = async () =>
+    (await owner.get(`/orgs/${orgId}/members`)).body.data.items.map(({ email, name }: any) => [email, name])
+  idp.account = { ...idp.account, name: 'Asha Rao' }
   const first = await signInWithProvider(app, idp, providerId)
   assert.equal(first.page, '/console')
   idp.account = { ...idp.account, sub: 'account-2' }
   assert.equal(failureOf(await signInWithProvider(app, idp, providerId)), 'account_changed')
-  idp.account = { ...idp.account, sub: 'account-1', email: 'asha.rao@metro.example' }
+  idp.account = { ...idp.account, sub: 'account-1', email: 'asha.rao@metro.example', name: 'A. Rao' }
   const renamed = await signInWithProvider(app, idp, providerId)
   assert.equal((await renamed.get('/session')).body.data.email, 'asha.rao@metro.example')
   assert.equal((await first.get('/session')).status, 401, 'sessions with the previous address end')
-  const emails = (await owner.get(`/orgs/${orgId}/members`)).body.data.items.map(({ email }: any) => email)
-  assert.deepEqual(emails, ['asha.rao@metro.example', 'owner@metro.example'])
+  assert.deepEqual(
+    await namesOf(),
+    [
+      ['asha.rao@metro.example', 'Asha Rao'],
+      ['owner@metro.example', null],
+    ],
+    'the provider gives a member without a name its name, and does not replace a name',
+  )
   idp.account = { ...idp.account, email: 'owner@metro.example' }
   assert.equal(failureOf(await signInWithProvider(app, idp, providerId)), 'account_changed', 'of another member')
 })

@@ -62,9 +62,13 @@ const aUser = (name: string) => ({
 
 const patchOf = (...Operations: object[]) => ({ schemas: [PATCH_SCHEMA], Operations })
 
-async function roleOf(owner: Awaited<ReturnType<typeof signIn>>, orgId: string, email: string) {
+async function findMember(owner: Awaited<ReturnType<typeof signIn>>, orgId: string, email: string) {
   const { items } = (await owner.get(`/orgs/${orgId}/members`)).body.data
-  return items.find((member: any) => member.email === email)?.role
+  return items.find((member: any) => member.email === email)
+}
+
+async function roleOf(owner: Awaited<ReturnType<typeof signIn>>, orgId: string, email: string) {
+  return (await findMember(owner, orgId, email))?.role
 }
 
 test('a user is created, found, changed, deactivated and deleted, and the membership follows', async () => {
@@ -78,6 +82,11 @@ test('a user is created, found, changed, deactivated and deleted, and the member
   assert.match(created.body.meta.location, new RegExp(`/scim/v2/Users/${id}$`))
   assert.equal(await roleOf(owner, orgId, email), 'viewer')
   assert.equal((await scim.get(`/Users/${id}`)).body.name.familyName, 'Rao')
+  assert.equal((await findMember(owner, orgId, email)).name, 'Asha Rao')
+  await scim.patch(`/Users/${id}`, patchOf({ op: 'replace', value: { displayName: 'Asha R.' } }))
+  assert.equal((await findMember(owner, orgId, email)).name, 'Asha R.')
+  await scim.patch(`/Users/${id}`, patchOf({ op: 'replace', value: { displayName: 'visit evil.example.com' } }))
+  assert.equal((await findMember(owner, orgId, email)).name, 'Asha Rao', 'a display name with a link is not used')
 
   const member = await signIn(app, email)
   assert.equal((await member.get(`/orgs/${orgId}`)).status, 200)
