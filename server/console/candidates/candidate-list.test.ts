@@ -287,12 +287,14 @@ test('recruiters mark candidates and write notes, which are stored encrypted, li
   const [first, second] = ids
   const decide = (body: object) => recruiter.post(`${base}/decisions`, body)
 
+  assert.equal((await recruiter.put('/account/name', { name: 'Ravi Iyer' })).status, 200)
   assert.equal((await decide({ candidate_ids: [first, second], decision: 'shortlisted' })).status, 200)
   assert.equal((await decide({ candidate_ids: [first], note: 'Call after 6 pm' })).status, 200)
   const shortlisted = await list('decision=shortlisted')
   assert.equal(shortlisted.total, 2)
   const noted = shortlisted.items.find(({ candidate }: any) => candidate.candidate_id === first)
   assert.deepEqual([noted.decision, noted.note, noted.decided_by], ['shortlisted', 'Call after 6 pm', recruiter.email])
+  assert.equal(noted.decided_by_name, 'Ravi Iyer')
   assert.equal((await list('decision=none')).total, 1)
   const { rows } = await app.context.db.pool.query('select note from candidate_list where candidate_id = $1', [first])
   assert.ok(!rows[0].note.toString('latin1').includes('Call'))
