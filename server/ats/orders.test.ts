@@ -49,6 +49,18 @@ for (const adapter of adapterNames) {
     assert.equal(body.data.items[0].candidate.metadata.ats_order_id, order.assessmentId)
     assert.match(JSON.stringify(order.result), /Qualified. 3 of 3 skills verified/)
     assert.match(JSON.stringify(order.result), /"(partner_score|value|score)":100/)
+
+    const undecided = await ats.order('order-2', mandate_id, aPerson(2, 11))
+    await passTime(app, 20_000)
+    await until(() => /^complete/i.test(undecided.state))
+    const report = JSON.stringify(undecided.result)
+    assert.match(report, /Undecided: .+ inconclusive \(\d of 8 correct\)/)
+    assert.match(report, /inconclusive: not enough evidence \(\d of 8 correct\)/)
+    assert.doesNotMatch(
+      report,
+      /"(partner_score|score)":\d|"numeric_score"/,
+      'the score would be that of a failed candidate',
+    )
     assert.deepEqual(ats.violations, [])
   })
 

@@ -10,7 +10,7 @@ export interface Outcome {
   reason: ResultReason | null
   /** Null if the candidate did not complete, or if it is undecided. */
   qualified: boolean | null
-  /** Verified skills of those that were to be verified, in percent; null without skills to verify. */
+  /** Verified skills of those that were to be verified, in percent; null if the candidate is undecided or no skill has a verdict. */
   score: number | null
   /** One or two sentences for a recruiter. */
   summary: string
@@ -26,9 +26,13 @@ const VERDICT_TEXTS: Record<string, string> = {
   not_asked: 'not asked',
 }
 
-/** Returns the verdict on a skill with its evidence, such as "verified (4 of 4 correct, 97 % certain)". */
+/**
+ * Returns the verdict on a skill with its evidence, such as "verified (4 of 4 correct, 97 % certain)" or
+ * "inconclusive: not enough evidence (5 of 8 correct)".
+ */
 export function skillVerdictText({ verdict, evidence }: Outcome['skills'][number]): string {
-  return verdict === evidence ? verdict : `${verdict} (${evidence})`
+  if (verdict === evidence) return verdict
+  return evidence.endsWith(')') ? `${verdict}: ${evidence}` : `${verdict} (${evidence})`
 }
 
 /** Returns the outcome of an order that was rejected. */
@@ -51,12 +55,15 @@ export function outcomeOf(candidate: Candidacy, isCancelled: boolean): Outcome {
   const skills = output.skills ?? []
   const status = isCancelled ? 'cancelled' : (candidate.status as Exclude<Outcome['status'], 'cancelled'>)
   const verifiedCount = skills.filter(({ verdict }) => verdict === 'verified').length
+  const isDecided =
+    status === 'completed' && output.qualified !== null && skills.some(({ verdict }) => verdict !== 'not_asked')
   const { started_at, completed_at } = candidate
   return {
     status,
     reason: candidate.reason,
     qualified: output.qualified,
-    score: status === 'completed' && skills.length > 0 ? Math.round((100 * verifiedCount) / skills.length) : null,
+    // A score of an undecided candidate would read like that of one who failed.
+    score: isDecided ? Math.round((100 * verifiedCount) / skills.length) : null,
     summary: isCancelled ? 'The assessment was cancelled.' : summariseResult(candidate),
     skills: skills.map(({ skill_id, name, ...verdict }) => ({
       skill_id,

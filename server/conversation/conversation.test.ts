@@ -192,6 +192,12 @@ test('going back returns to the previous question, up to the first one, and to t
     [0, 1, undefined],
   )
   assert.deepEqual(advance(corrected, flow, { kind: 'back' }).state, corrected, 'an answer can be changed once')
+  for (const state of [correcting, corrected])
+    assert.deepEqual(
+      advance(state, flow, { kind: 'back' }).prompts.map(({ kind }) => kind),
+      ['back_limit', 'skills'],
+      'the candidate learns why the question is repeated',
+    )
   const atSecondSkill = replyAll(corrected, '3')
   assert.deepEqual(advance(atSecondSkill, flow, { kind: 'back' }).state, atSecondSkill, 'one answer per skill')
   const correctingSecondSkill = replyAll(atSecondSkill, '1', 'back')

@@ -17,6 +17,7 @@ type PromptKind =
   | 'contact_today'
   | 'contact_tomorrow'
   | 'not_understood'
+  | 'back_limit'
   | 'thanks_completed'
   | 'thanks_knocked_out'
   | 'thanks_not_interested'
@@ -285,13 +286,21 @@ function chooseSkillLanguage(state: ConversationState, flow: ConversationFlow, m
  */
 function askPrevious(state: ConversationState, flow: ConversationFlow) {
   const previous = previousQuestion(state, flow)
-  if (!previous) return repeatQuestion(state, flow)
+  if (!previous) return explainBackLimit(state, flow)
   if (previous.at === 'enrichment')
     return askAt({ ...state, enrichment: state.enrichment.slice(0, previous.question) }, flow, previous)
   const { skill, item } = previous
   const { id, options, pilot } = state.skills[skill]![item]!
   const form = state.skills[skill]!.with(item, { id, options, ...(pilot ? { pilot } : {}), corrected: true })
   return askAt({ ...state, skills: state.skills.with(skill, form), isCorrecting: true }, flow, previous)
+}
+
+/** Repeats the question. If there are answers about skills, explains why none of them can be changed. */
+function explainBackLimit(state: ConversationState, flow: ConversationFlow) {
+  if (state.skills.flat().every(({ choice }) => choice === undefined) && !state.isCorrecting)
+    return repeatQuestion(state, flow)
+  const explanation: Prompt = { kind: 'back_limit', step: state.step, point: state.point }
+  return { state, prompts: [explanation, ...currentPrompts(state, flow).slice(-1)] }
 }
 
 /** Returns the question to which the candidate can go back, if there is one. */

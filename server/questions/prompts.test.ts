@@ -57,6 +57,15 @@ for (const language of LANGUAGES) {
   })
 }
 
+test('candidates who are not interested are not told that the job is not for them', () => {
+  for (const language of LANGUAGES)
+    assert.doesNotMatch(
+      prompt('thanks_not_interested', language, SLOT_VALUES),
+      /के लिए नहीं|জন্য নয়|साठी नाही|માટે નથી|ਲਈ ਨਹੀਂ|ପାଇଁ ନୁହେଁ|বাবে নহয়/,
+      language,
+    )
+})
+
 test('labels of buttons fit into a WhatsApp button', () => {
   const keys = ['yes', 'no', 'skip', 'consent_yes', 'consent_no', 'not_now'] as const
   for (const language of LANGUAGES)

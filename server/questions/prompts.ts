@@ -8,7 +8,7 @@ import { toSingleLine } from '../platform/text/strip-invisible.ts'
 export const PROMPT_KEYS = [
   ...['language_name', 'consent', 'consent_yes', 'consent_no', 'not_now', 'reply_stop', 'language_choice'],
   ...['skill_language', 'yes', 'no', 'skip', 'yes_or_no', 'own_words', 'type_or_say', 'choose_number'],
-  ...['enrichment_intro', 'skills_intro', 'back_hint', 'skill_intro', 'interest', 'later', 'later_today'],
+  ...['enrichment_intro', 'skills_intro', 'back_hint', 'back_limit', 'skill_intro', 'interest', 'later', 'later_today'],
   ...['later_tomorrow', 'later_never', 'contact_today', 'contact_tomorrow', 'not_understood'],
   ...['thanks_completed', 'thanks_knocked_out', 'thanks_not_interested', 'thanks_refused', 'thanks_stopped'],
   ...['follow_up_1', 'follow_up_2', 'follow_up_3', 'follow_up_4', 'follow_up_5', 'follow_up_requested'],

@@ -12,6 +12,7 @@ import { startSmtp } from '../../../test/support/smtp.ts'
 import { until } from '../../../test/support/until.ts'
 import { contactNow } from '../../campaigns/contact/engine.ts'
 import { SendError } from '../../channels/channel.ts'
+import { simulatedReply } from '../../channels/simulator/simulated-reply.ts'
 import { DAY, HOUR } from '../../platform/clock.ts'
 import { endpointFailing } from '../../webhooks/delivery/health.ts'
 import { emailNotifications } from './digests.ts'
@@ -93,6 +94,13 @@ test('results are counted per campaign and day, are unread for each member until
   await partner.enrol(campaign.campaign_id, [aTestNumberCandidate(5)])
   await passTime(app, 8000)
   assert.equal(await newest(), '3 candidates ended without qualifying in “March intake”')
+  await partner.enrol(campaign.campaign_id, [aTestNumberCandidate(11)])
+  await passTime(app, 20_000)
+  assert.equal(
+    await newest(),
+    '1 candidate is undecided in “March intake”',
+    'not counted among those who do not qualify',
+  )
 
   await saveSettings(viewer, partner.orgId, { ...DAILY, digest: 'off', kinds: ['credits'] })
   assert.deepEqual(await listTexts(viewer, partner.orgId), [])
@@ -220,7 +228,7 @@ test('a digest shows the verdicts of new results with their evidence in words, w
     app,
     partner,
     mandate_id,
-    Array.from({ length: 8 }, (_, index) => aCandidate(index + 1)),
+    Array.from({ length: 9 }, (_, index) => aCandidate(index + 1)),
   )
   /** Answers all questions right or wrong. */
   const finish = async ({ page, getCandidacy, getResult }: (typeof invited)[number], isRight: boolean) => {
@@ -231,9 +239,15 @@ test('a digest shows the verdicts of new results with their evidence in words, w
     }
     return getResult()
   }
-  const [able, unable, ...others] = invited
+  const [able, unable, undecided, ...others] = invited
   const [verified, notVerified] = [await finish(able!, true), await finish(unable!, false)]
   assert.deepEqual([verified.output.qualified, notVerified.output.qualified], [true, false])
+  let isOpen = (await undecided!.page.reply({ value: 'yes' })).status === 'open'
+  while (isOpen) {
+    const { state, flow } = await undecided!.getCandidacy()
+    const { value } = simulatedReply({ skill_answers: ['undecided'] }, state, flow, 0) as { value: string }
+    isOpen = (await undecided!.page.reply({ value })).status === 'open'
+  }
   app.clock.advance(1000)
   for (const other of others) await finish(other, false)
   const [restricted] = others
@@ -252,6 +266,8 @@ test('a digest shows the verdicts of new results with their evidence in words, w
   assert.ok(html.includes(`<a href="${base}/results/${verified.result_id}" style="color:#0a6550">${line}</a>`), html)
   const rejections = [...text.matchAll(/^- Not qualified: .+ not verified \(0 of \d correct, 9\d % certain\)$/gm)]
   assert.equal(rejections.length, 5, 'the newest five of a campaign and day')
+  assert.match(text, /1 candidate is undecided in/)
+  assert.match(text, /^- Undecided: .+ inconclusive \(\d of 8 correct\)$/m)
   assert.ok(!text.includes(notVerified.result_id), 'the oldest is not listed')
   assert.ok(!text.includes((await restricted!.getResult()).result_id))
   assert.doesNotMatch(text + html, /Person \d|ext-\d|\+9198/)

@@ -16,6 +16,7 @@ export type NotificationKind = (typeof notificationKinds)[number]
 
 const KIND_OF_TYPE = {
   candidates_qualified: 'results',
+  candidates_undecided: 'results',
   candidates_ended: 'results',
   endpoint_failing: 'failures',
   messages_failed: 'failures',
@@ -170,6 +171,11 @@ function describe(
       return {
         text: `${candidates} qualified in “${campaignName}”`,
         path: `/results?campaign_id=${subject}&verdict=qualified`,
+      }
+    case 'candidates_undecided':
+      return {
+        text: `${candidates} ${count === 1 ? 'is' : 'are'} undecided in “${campaignName}”`,
+        path: `/results?campaign_id=${subject}&verdict=undecided`,
       }
     case 'candidates_ended':
       return {

@@ -5,12 +5,16 @@ import { stageBit } from '../../campaigns/stages.ts'
 import type { Queries } from '../../platform/database/database.ts'
 import { resultOutput } from '../../results/record.ts'
 import type { Notification } from './notifications.ts'
+import { typeOfCompleted } from './sources.ts'
 
 /** The verdict on one candidate in words, with the path of the console page of the result. */
 export interface ResultLine {
   text: string
   path: string
 }
+
+/** Undecided candidates and those who are not qualified are told apart after the query, among this many results. */
+const MAX_EXAMINED = 200
 
 /**
  * Describes the latest results that a notification counts, newest first, without the names of the candidates. People who did not finish
@@ -21,7 +25,7 @@ export async function describeLatestResults(
   { notification_id, type, subject }: Pick<Notification, 'notification_id' | 'type' | 'subject'>,
   limit: number,
 ): Promise<ResultLine[]> {
-  if (type !== 'candidates_qualified' && type !== 'candidates_ended') return []
+  if (type !== 'candidates_qualified' && type !== 'candidates_undecided' && type !== 'candidates_ended') return []
   const isQualified = sql`(p.stages & ${stageBit('qualified')}) <> 0`
   const candidacies = await selectCandidacies(
     queries,
@@ -31,12 +35,12 @@ export async function describeLatestResults(
       and exists (
         select from candidates c join people o on o.person_id = c.person_id
         where c.candidate_id = p.candidate_id and o.restricted_at is null and o.erased_at is null)`,
-    sql`order by p.completed_at desc, p.candidate_id desc limit ${limit}`,
+    sql`order by p.completed_at desc, p.candidate_id desc limit ${MAX_EXAMINED}`,
   )
-  return candidacies.map((candidacy) => ({
-    text: describeResult(candidacy),
-    path: `/results/${candidacy.result_id}`,
-  }))
+  return candidacies
+    .filter((candidacy) => typeOfCompleted(resultOutput(candidacy).qualified) === type)
+    .slice(0, limit)
+    .map((candidacy) => ({ text: describeResult(candidacy), path: `/results/${candidacy.result_id}` }))
 }
 
 /** Returns the verdict with its evidence, such as "Qualified: Arc welding verified (6 of 7 correct, 97 % certain)". */

@@ -19,14 +19,19 @@ export async function notifyOfResults(tx: Tx, changes: CandidateChange[], clock:
   for (const group of groupByScope(ended)) {
     const counts = new Map<string, NewNotification & { count: number }>()
     for (const { campaignId, ended: status, candidate } of group) {
-      const isQualified = status === 'completed' && resultOutput(candidate).qualified === true
-      const type = isQualified ? 'candidates_qualified' : 'candidates_ended'
+      const type = status === 'completed' ? typeOfCompleted(resultOutput(candidate).qualified) : 'candidates_ended'
       const entry = counts.get(`${type} ${campaignId}`) ?? { type, subject: campaignId, count: 0 }
       entry.count++
       counts.set(`${type} ${campaignId}`, entry)
     }
     await addNotifications(tx, clock, group[0]!, [...counts.values()])
   }
+}
+
+/** Returns the type of notifications about a completed result. Undecided candidates have their own: they may well be qualified. */
+export function typeOfCompleted(qualified: boolean | null) {
+  if (qualified === null) return 'candidates_undecided'
+  return qualified ? 'candidates_qualified' : 'candidates_ended'
 }
 
 /** Reasons for failures that concern one person, and not the organisation's account. */

@@ -9,7 +9,7 @@ export const KIND_NAMES: Record<NotificationKind, string> = {
 }
 
 export const KIND_HINTS: Record<NotificationKind, string> = {
-  results: t('Candidates who qualified, or ended without qualifying.'),
+  results: t('Candidates who qualified, are undecided, or ended without qualifying.'),
   failures: t('A webhook endpoint, a channel or a report to an applicant tracking system fails.'),
   credits: t('Fewer than 100 credits are left, or none.'),
   skill_requests: t('A skill that you asked for was added or rejected.'),

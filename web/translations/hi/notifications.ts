@@ -6,8 +6,8 @@ export default {
   'A skill that you asked for was added or rejected.': 'आपका माँगा हुआ कौशल जोड़ा गया या अस्वीकृत हुआ।',
   'A webhook endpoint, a channel or a report to an applicant tracking system fails.':
     'कोई वेबहुक एंडपॉइंट, चैनल या ATS को भेजी गई रिपोर्ट विफल होती है।',
-  'Candidates who qualified, or ended without qualifying.':
-    'उम्मीदवार जो योग्य पाए गए, या जिनकी बातचीत समाप्त हुई पर वे योग्य नहीं पाए गए।',
+  'Candidates who qualified, are undecided, or ended without qualifying.':
+    'उम्मीदवार जो योग्य पाए गए, जिनके बारे में निर्णय नहीं हो पाया, या जिनकी बातचीत समाप्त हुई पर वे योग्य नहीं पाए गए।',
   'Email a summary every day': 'हर दिन सारांश ईमेल करें',
   'Email failures immediately': 'विफलताओं का ईमेल तुरंत भेजें',
   'Emails about LIVE mode': 'लाइव मोड के ईमेल',
