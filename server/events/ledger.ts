@@ -89,6 +89,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   const backgroundRuns = shards.map((shard) => coalesce(() => sequenceShard(shard, { wait: false })))
   const flushes = shards.map((shard) => coalesce(() => sequenceShard(shard, { wait: true })))
   const withinLimit = limitConcurrency(MAX_CONCURRENT_BATCHES)
+  const poller = startPoller({ poll, onError: logFailure, retryDelayMs: RETRY_DELAY_MS })
   let closed = false
 
   // Events recorded by another process are usually sequenced there, unless it is a CLI command: check first.
@@ -105,7 +106,6 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   await ensurePartitions(db, clock).catch((error) =>
     log.warn({ err: error }, 'creating partitions for events failed, retrying when they are needed'),
   )
-  const poller = startPoller({ poll, onError: logFailure, retryDelayMs: RETRY_DELAY_MS })
   db.onCommitted(EVENTS_RECORDED, () => poller.pollWithin(0))
   poller.pollWithin(POLL_INTERVAL_MS)
 
