@@ -123,19 +123,33 @@ test('the text of own questions is shown to owners only, and never to another or
 test('the responses of an organisation are exported without people and times', async () => {
   const { app, orgId, owner } = await setUp()
   const itemId = (await loadBank()).itemsOf(2020)[0]!.id
-  await insertResponses(app, { orgId, itemId, skillNumber: 2020, count: 1200, language: 'hi' })
+  await insertResponses(app, { orgId, itemId, skillNumber: 2020, count: 10_500, language: 'hi' })
+  await app.context.db.pool.query(
+    'update item_responses set position = 1 + response_id % 8, is_scored = response_id % 8 > 0',
+  )
   const stranger = await app.fixtures.createOrg()
   await insertResponses(app, { orgId: stranger.orgId, itemId, skillNumber: 2020, count: 3 })
   const lines = (await owner.get(`/orgs/${orgId}/live/export/responses.csv`)).body.trim().split('\r\n')
   assert.equal(
     lines[0].replace('\ufeff', ''),
-    'skill_id,item_id,source,option,correct,seconds,language,position,channel,day',
+    'skill_id,item_id,source,option,correct,seconds,language,position,channel,day,scored',
   )
-  assert.equal(lines.length, 1201)
+  assert.equal(lines.length, 10_501)
   assert.match(
     lines[1],
-    new RegExp(`^sk_2020,${itemId},bank,(key,yes|\\d,no),\\d+(\\.\\d)?,hi,\\d,whatsapp,2026-03-11$`),
+    new RegExp(`^sk_2020,${itemId},bank,(key,yes|\\d,no),\\d+(\\.\\d)?,hi,\\d,whatsapp,2026-03-11,(yes|no)$`),
   )
+  const rows = lines.slice(1).map((line: string) => line.split(','))
+  assert.equal(new Set(rows.map((row: string[]) => row.join())).size > 8, true)
+  assert.ok(
+    rows.every((row: string[]) => (row[7] === '1') === (row[10] === 'no')),
+    'the pilots are marked',
+  )
+  const positions = rows.map((row: string[]) => Number(row[7]))
+  const inStoredOrder = positions.filter(
+    (position: number, index: number) => position === (positions[index - 1]! % 8) + 1,
+  )
+  assert.ok(inStoredOrder.length < rows.length / 4, 'the order does not show which responses were stored together')
   const testLines = (await owner.get(`/orgs/${orgId}/test/export/responses.csv`)).body.trim().split('\r\n')
   assert.equal(testLines.length, 1)
 })
