@@ -234,7 +234,7 @@ function slopeAt(ability: number, difficulty: number): number {
 }
 
 /**
- * Tells whether an item does not discriminate. The ratio can be checked after every response: if the item discriminates, the probability
+ * Returns whether an item does not discriminate. The ratio can be checked after every response: if the item discriminates, the probability
  * that the ratio ever exceeds a limit is at most one divided by the limit (Ville 1939; Wald 1945).
  */
 function isFlat(responses: readonly ItemResponse[]): boolean {
