@@ -167,3 +167,13 @@ async function copyRepository(t: Cleanup) {
     tagRelease: (...args: string[]) => runIn(folder, process.execPath, ['scripts/tag-release.ts', ...args]),
   }
 }
+
+test('--help prints the usage, and an unknown option names it without a stack trace', async () => {
+  const { tagRelease } = await openCopy()
+  const help = tagRelease('--help')
+  assert.deepEqual([help.status, help.stderr], [0, ''])
+  assert.match(help.stdout, /^Usage: npm run tag-release -- VERSION/)
+  const unknown = tagRelease('--tags')
+  assert.equal(unknown.status, 1)
+  assert.match(unknown.stderr, /^attestry: Unknown option '--tags'\n\nUsage: /)
+})

@@ -6,9 +6,14 @@ import { parseArgs } from 'node:util'
 
 // Makes a release: sets the version everywhere, dates the changelog, stores the API descriptions that later versions are compared with,
 // commits, and creates the tag, whose message is the release notes. Pushes nothing.
-//   npm run tag-release -- 0.2.0     makes the release 0.2.0
-//   npm run tag-release -- --notes   prints the notes of the version in package.json
-//   npm run tag-release -- --tag     creates only the tags of that version, on the commit of its release
+
+const HELP = `Usage: npm run tag-release -- VERSION | --notes | --tag
+
+  VERSION   makes the release VERSION, for example 0.2.0: a commit and its tags
+  --notes   prints the notes of the version in package.json
+  --tag     creates only the tags of that version, on the commit of its release
+
+Nothing is pushed.`
 
 /** Files with the version of the product, and the texts in which it occurs. */
 const VERSION_PLACES: Record<string, string[]> = {
@@ -39,15 +44,28 @@ const VERSION_PLACES: Record<string, string[]> = {
 const GENERATORS = [['scripts/openapi.ts', '--release'], ['scripts/sdks.ts'], ['scripts/collections.ts']]
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const { values: options, positionals } = parseArgs({
-  options: { notes: { type: 'boolean', default: false }, tag: { type: 'boolean', default: false } },
-  allowPositionals: true,
-})
+const { values: options, positionals } = readArguments()
 const currentVersion: string = JSON.parse(read('package.json')).version
 
-if (options.notes) console.log(findNotes(currentVersion))
+if (options.help) console.log(HELP)
+else if (options.notes) console.log(findNotes(currentVersion))
 else if (options.tag) tagExistingRelease()
 else makeRelease(positionals[0])
+
+function readArguments() {
+  try {
+    return parseArgs({
+      options: {
+        help: { type: 'boolean', short: 'h', default: false },
+        notes: { type: 'boolean', default: false },
+        tag: { type: 'boolean', default: false },
+      },
+      allowPositionals: true,
+    })
+  } catch (error) {
+    return fail(`${(error as Error).message.split('. ')[0]}\n\n${HELP}`)
+  }
+}
 
 function makeRelease(version: string | undefined): void {
   if (version === undefined || !isHigherVersion(version))
