@@ -1,8 +1,8 @@
 import { AttestryClient, type AttestryResponse, type RequestOptions } from '../sdk/index.ts'
+import { explainRejectedSignature } from '../sdk/rejected-signature.ts'
 import { describeConnectionError } from './connection-error.ts'
 import { messageWithDetails } from './print.ts'
 import type { Profile } from './profile.ts'
-import { explainRejectedSignature } from './rejected-signature.ts'
 
 /** A short list that every key can request. */
 const PROBE_PATH = '/shifts'

@@ -1,5 +1,6 @@
 import { type Configuration, readConfiguration, requireSetting } from './configuration.ts'
 import { AttestryConnectionError, AttestryError } from './error.ts'
+import { explainRejectedSignature } from './rejected-signature.ts'
 import { Resources } from './resources.ts'
 import { type RetryOptions, withRetries } from './retry.ts'
 import { sign } from './sign.ts'
@@ -74,8 +75,8 @@ export class AttestryClient extends Resources {
   call<T = unknown>(method: string, path: string, options: CallOptions = {}): Promise<T> {
     const retryable = IDEMPOTENT_METHODS.includes(method.toUpperCase()) || options.idempotencyKey !== undefined
     const attempt = async () => {
-      const response = await this.request<Envelope<T>>(method, path, options)
-      return successfulBody(response).data
+      const operation = partnerOperation(method, path, options.body)
+      return (await this.#successfulBody<Envelope<T>>(operation, options)).data
     }
     return this.#retryAttempts(attempt, retryable, options)
   }
@@ -100,8 +101,7 @@ export class AttestryClient extends Resources {
    * the partner API (`/shifts`) or absolute (`/api/v1/partner/shifts`) and may contain a query.
    */
   request<T = unknown>(method: string, path: string, options: RequestOptions = {}): Promise<AttestryResponse<T>> {
-    const absolutePath = path.startsWith('/api/') ? path : PARTNER_API_PATH + path
-    return this.#exchange<T>({ method, path: absolutePath, auth: 'signature', body: options.body }, options)
+    return this.#exchange<T>(partnerOperation(method, path, options.body), options)
   }
 
   /** Sends an operation of a resource, with retries. All attempts have the same idempotency key. */
@@ -109,8 +109,7 @@ export class AttestryClient extends Resources {
     const idempotencyKey = operation.acceptsIdempotencyKey ? (options.idempotencyKey ?? crypto.randomUUID()) : undefined
     const retryable = IDEMPOTENT_METHODS.includes(operation.method) || idempotencyKey !== undefined
     const attempt = async () => {
-      const response = await this.#exchange<Envelope<T>>(operation, { ...options, idempotencyKey })
-      const body = successfulBody(response)
+      const body = await this.#successfulBody<Envelope<T>>(operation, { ...options, idempotencyKey })
       return operation.wholeBody ? (body as T) : body.data
     }
     return this.#retryAttempts(attempt, retryable, options)
@@ -120,10 +119,40 @@ export class AttestryClient extends Resources {
     return withRetries(attempt, retryable, { ...this.#retry, ...definedRetryOptions(options) }, options.signal)
   }
 
+  /** Returns the body of a successful response; throws an error response as an `AttestryError`. */
+  async #successfulBody<T>(operation: Operation, options: RequestOptions): Promise<T> {
+    const response = await this.#exchange<T>(operation, options)
+    const { status, headers, body } = response
+    if (status >= 200 && status <= 299) return body
+    const explanation = await this.#explainUnauthorized(operation, options, response)
+    throw new AttestryError(status, headers, body, explanation)
+  }
+
+  /** Returns why a signed request was rejected, if only the secret can be wrong. */
+  async #explainUnauthorized(operation: Operation, options: RequestOptions, response: AttestryResponse) {
+    if (operation.auth !== 'signature') return undefined
+    const keyId = requireSetting(this.#configuration, 'keyId')
+    const { pathname, search } = this.#urlOf(operation)
+    return explainRejectedSignature(
+      keyId,
+      {
+        method: operation.method,
+        target: pathname + search,
+        onBehalfOf: options.onBehalfOf ?? this.#options.onBehalfOf,
+        idempotencyKey: options.idempotencyKey,
+        body: operation.body === undefined ? undefined : JSON.stringify(operation.body),
+      },
+      response,
+    )
+  }
+
+  #urlOf(operation: Operation): URL {
+    return new URL(requireSetting(this.#configuration, 'baseUrl') + withQuery(operation.path, operation.query))
+  }
+
   async #exchange<T>(operation: Operation, options: RequestOptions): Promise<AttestryResponse<T>> {
     const { fetch = globalThis.fetch } = this.#options
-    const baseUrl = requireSetting(this.#configuration, 'baseUrl')
-    const url = new URL(baseUrl + withQuery(operation.path, operation.query))
+    const url = this.#urlOf(operation)
     const body = operation.body === undefined ? undefined : JSON.stringify(operation.body)
     const headers: Record<string, string> = { accept: 'application/json', ...options.headers }
     if (body !== undefined) headers['content-type'] = 'application/json'
@@ -131,7 +160,7 @@ export class AttestryClient extends Resources {
     const init = { method: operation.method.toUpperCase(), headers, body: body ?? null, signal: options.signal ?? null }
     const response = await fetch(url, init).catch((error) => {
       if (options.signal?.aborted) throw error
-      throw new AttestryConnectionError(baseUrl, error)
+      throw new AttestryConnectionError(requireSetting(this.#configuration, 'baseUrl'), error)
     })
     const text = await response.text()
     return { status: response.status, headers: response.headers, body: parseJson(text) as T }
@@ -162,10 +191,9 @@ export class AttestryClient extends Resources {
   }
 }
 
-/** Returns the body of a successful response; throws an error response as an `AttestryError`. */
-function successfulBody<T>({ status, headers, body }: AttestryResponse<T>): T {
-  if (status < 200 || status > 299) throw new AttestryError(status, headers, body)
-  return body
+/** Returns a signed operation of the partner API. */
+function partnerOperation(method: string, path: string, body: unknown): Operation {
+  return { method, path: path.startsWith('/api/') ? path : PARTNER_API_PATH + path, auth: 'signature', body }
 }
 
 /** Omits undefined options, so that they do not override those of the client. */

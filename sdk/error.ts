@@ -17,9 +17,10 @@ export class AttestryError extends Error {
   /** Address of the documentation of the error, if the response contains it. */
   readonly docUrl: string | undefined
 
-  constructor(status: number, headers: Headers, body: unknown) {
-    const { code, message, details, doc_url, request_id } = readError(body)
-    super(message ?? `The server returned status ${status}`)
+  /** @param explanation - What the client knows about the error in addition. */
+  constructor(status: number, headers: Headers, body: unknown, explanation?: string) {
+    const { code, message = `The server returned status ${status}`, details, doc_url, request_id } = readError(body)
+    super(explanation === undefined ? message : `${message} ${explanation}`)
     this.name = 'AttestryError'
     this.status = status
     this.code = code

@@ -59,6 +59,26 @@ test('resources of the partner API create, read, list and archive', async () => 
   await assert.rejects(client.workflows.create({ name: '' }), { code: 'VALIDATION_FAILED', status: 400 })
 })
 
+test('the error of a rejected signature says that the secret is wrong, if nothing else can be', async () => {
+  const app = await startShared()
+  const { key } = await createPartner(app, 'test')
+  const secret = `${key.secret.slice(0, -1)}${key.secret.endsWith('A') ? 'B' : 'A'}`
+  const client = new AttestryClient({ baseUrl: app.url, keyId: key.keyId, secret, onBehalfOf: 'asha' })
+  for (const call of [
+    () => client.workflows.create({ name: 'é' }),
+    () => client.call('GET', '/skills/search?q=a+b%20c', { onBehalfOf: 'ravi' }),
+  ])
+    await assert.rejects(call, (error: AttestryError) => {
+      assert.equal(error.status, 401)
+      assert.ok(error.message.includes(`so the secret does not belong to the key ${key.keyId}.`), error.message)
+      assert.ok(!error.message.includes(secret))
+      return true
+    })
+  const otherKey = `${key.keyId.slice(0, -1)}${key.keyId.endsWith('A') ? 'B' : 'A'}`
+  const unknown = new AttestryClient({ baseUrl: app.url, keyId: otherKey, secret: key.secret })
+  await assert.rejects(unknown.workflows.get('WF_1'), (error: AttestryError) => !error.message.includes('secret does'))
+})
+
 test('resources of the verification session and catalogue APIs use their own keys', async () => {
   const app = await startShared()
   const { orgId } = await app.fixtures.createOrg()

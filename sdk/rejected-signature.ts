@@ -1,4 +1,4 @@
-import { linesToSign, type SignInput } from '../sdk/sign.ts'
+import { linesToSign, type SignInput } from './sign.ts'
 
 interface Rejection {
   status: number
