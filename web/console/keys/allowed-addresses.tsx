@@ -1,61 +1,35 @@
 import { useState } from 'preact/hooks'
-import type { ApiKey } from '../../api-types/console.ts'
 import { t } from '../../translations/translate.ts'
-import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
-import { Notice } from '../../ui/notice.tsx'
-import { SubmitButton } from '../../ui/submit-button.tsx'
-import { type ApiError, api } from '../shell/api.ts'
+import type { ApiError } from '../shell/api.ts'
+import { KeyDialog, type KeyDialogProps } from './key-dialog.tsx'
 import { keyLabel } from './key-name.tsx'
 
-interface Props {
-  path: string
-  apiKey: ApiKey
-  onClose: () => void
-  onChanged: () => void
-}
-
 /** A dialog that changes the IP addresses that a key may be used from. */
-export function AllowedAddresses({ path, apiKey, onClose, onChanged }: Props) {
+export function AllowedAddresses(props: KeyDialogProps) {
+  const { apiKey } = props
   const [text, setText] = useState(apiKey.allowed_addresses?.join('\n') ?? '')
-  const [error, setError] = useState<ApiError>()
-  const [busy, setBusy] = useState(false)
-  const fieldError = addressErrorAt(error)
   return (
-    <Dialog title={t('Allowed addresses of {keyId}', { keyId: keyLabel(apiKey) })} onClose={onClose}>
-      <form class="stack" noValidate onSubmit={(event) => void save(event)}>
-        <p>
-          {t('Calls with this key from any other address are rejected. The change takes effect within one second.')}
-        </p>
-        {error && !fieldError && <Notice kind="bad">{error.message}</Notice>}
+    <KeyDialog
+      {...props}
+      title={t('Allowed addresses of {keyId}', { keyId: keyLabel(apiKey) })}
+      intro={t('Calls with this key from any other address are rejected. The change takes effect within one second.')}
+      submitLabel={t('Save addresses')}
+      property="allowed-addresses"
+      body={() => ({ allowed_addresses: splitAddresses(text).length > 0 ? splitAddresses(text) : null })}
+      errorAt={addressErrorAt}
+      field={(error, clearError) => (
         <AddressField
           value={text}
-          error={fieldError}
+          error={error}
           onInput={(value) => {
-            setError(undefined)
+            clearError()
             setText(value)
           }}
         />
-        <SubmitButton class="primary" busy={busy}>
-          {t('Save addresses')}
-        </SubmitButton>
-      </form>
-    </Dialog>
+      )}
+    />
   )
-
-  async function save(event: Event) {
-    event.preventDefault()
-    setBusy(true)
-    const addresses = splitAddresses(text)
-    const response = await api<ApiKey>(`${path}/${apiKey.key_id}/allowed-addresses`, {
-      method: 'PUT',
-      body: { allowed_addresses: addresses.length > 0 ? addresses : null },
-    })
-    setBusy(false)
-    if (!response.ok) return setError(response.error)
-    onClose()
-    onChanged()
-  }
 }
 
 interface FieldProps {

@@ -1,11 +1,9 @@
 import { useState } from 'preact/hooks'
 import type { ApiKey } from '../../api-types/console.ts'
 import { t } from '../../translations/translate.ts'
-import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
-import { Notice } from '../../ui/notice.tsx'
-import { SubmitButton } from '../../ui/submit-button.tsx'
-import { type ApiError, api } from '../shell/api.ts'
+import type { ApiError } from '../shell/api.ts'
+import { KeyDialog, type KeyDialogProps } from './key-dialog.tsx'
 
 const MAX_NAME_LENGTH = 80
 
@@ -14,53 +12,31 @@ export function keyLabel({ name, key_id }: Pick<ApiKey, 'name' | 'key_id'>): str
   return name ?? key_id
 }
 
-interface Props {
-  path: string
-  apiKey: ApiKey
-  onClose: () => void
-  onChanged: () => void
-}
-
 /** A dialog that names a key, changes its name or removes it. */
-export function RenameKey({ path, apiKey, onClose, onChanged }: Props) {
+export function RenameKey(props: KeyDialogProps) {
+  const { apiKey } = props
   const [name, setName] = useState(apiKey.name ?? '')
-  const [error, setError] = useState<ApiError>()
-  const [busy, setBusy] = useState(false)
-  const fieldError = nameErrorAt(error)
   return (
-    <Dialog title={t('Name of the key')} onClose={onClose}>
-      <form class="stack" noValidate onSubmit={(event) => void save(event)}>
-        <p>
-          <code>{apiKey.key_id}</code>
-        </p>
-        {error && !fieldError && <Notice kind="bad">{error.message}</Notice>}
+    <KeyDialog
+      {...props}
+      title={t('Name of the key')}
+      intro={<code>{apiKey.key_id}</code>}
+      submitLabel={t('Save name')}
+      property="name"
+      body={() => ({ name: name.trim() || null })}
+      errorAt={nameErrorAt}
+      field={(error, clearError) => (
         <NameField
           value={name}
-          error={fieldError}
+          error={error}
           onInput={(text) => {
-            setError(undefined)
+            clearError()
             setName(text)
           }}
         />
-        <SubmitButton class="primary" busy={busy}>
-          {t('Save name')}
-        </SubmitButton>
-      </form>
-    </Dialog>
+      )}
+    />
   )
-
-  async function save(event: Event) {
-    event.preventDefault()
-    setBusy(true)
-    const response = await api<ApiKey>(`${path}/${apiKey.key_id}/name`, {
-      method: 'PUT',
-      body: { name: name.trim() || null },
-    })
-    setBusy(false)
-    if (!response.ok) return setError(response.error)
-    onClose()
-    onChanged()
-  }
 }
 
 interface FieldProps {
