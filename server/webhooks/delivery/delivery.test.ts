@@ -7,7 +7,7 @@ import { startReceiver } from '../../../test/support/receiver.ts'
 import { until } from '../../../test/support/until.ts'
 import { startWebhookApp } from '../../../test/support/webhooks.ts'
 import { dayOf } from '../../events/partitions.ts'
-import { HOUR, MINUTE, SECOND } from '../../platform/clock.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../../platform/clock.ts'
 import { ANY_DAY_PREFIX, DELIVERIES_DUE, deliveryStates, endDeliveries } from '../deliveries.ts'
 import { INITIAL_WINDOW, MAX_BUFFERED_MS } from './delivery-queue.ts'
 
@@ -275,6 +275,21 @@ test('two workers deliver each event once', async (t) => {
     assert.equal(new Set(receiver.eventIds()).size, 200)
     assert.equal(receiver.received.length, 200)
   }
+})
+
+test('a backlog of several days arrives completely, each event once', async (t) => {
+  const { clock, createKey, createEndpoint, recordEvents, startDelivery } = await startWebhookApp(t)
+  const key = await createKey('test')
+  const receiver = await startReceiver(t)
+  await createEndpoint(key, receiver.url)
+  const ids: string[] = []
+  for (let day = 0; day < 3; day++) {
+    ids.push(...(await recordEvents(key, ...Array.from({ length: 150 }, (_, number) => ({ day, number })))))
+    clock.advance(DAY)
+  }
+  startDelivery()
+  await until(() => receiver.received.length >= ids.length)
+  assert.deepEqual(receiver.received.map(({ body }) => body.event_id).sort(), ids.sort())
 })
 
 test('an event that is acknowledged by pull while it waits for a slow endpoint is not sent', async (t) => {

@@ -37,6 +37,8 @@ export interface EndpointDeps extends TargetDeps {
 }
 
 const READ_RETRY_DELAY_MS = 250
+/** While a backlog is delivered, all days are searched this often, and only the days of the last read in between. */
+const ALL_DAYS_INTERVAL_MS = 1000
 
 export function openEndpoint(webhookId: string, deps: EndpointDeps): Endpoint {
   const { db, clock, log, recorder } = deps
@@ -44,6 +46,9 @@ export function openEndpoint(webhookId: string, deps: EndpointDeps): Endpoint {
   let target: DeliveryTarget | undefined
   let isTargetOutdated = true
   let health: EndpointHealth = { status: 'enabled', failingSince: null }
+  /** The days of the last read that reached its limit, from all days. */
+  let backlogDays: string[] | undefined
+  let allDaysReadAt = 0
   let aborted = false
   let idleSince: number | undefined
 
@@ -100,11 +105,12 @@ export function openEndpoint(webhookId: string, deps: EndpointDeps): Endpoint {
     try {
       if (isTargetOutdated) await reloadTarget()
       const limit = queue.readLimit
-      const days = scope === 'recent' ? recentDays(clock.now()) : undefined
+      const days = scope === 'recent' ? recentDays(clock.now()) : daysOfBacklog()
       const dueDeliveries = target
         ? await findDueDeliveries(db.queries, webhookId, clock.now(), queue.unfinishedIds, limit, days)
         : []
       queue.finishRead(dueDeliveries, limit, performance.now())
+      if (scope === 'any') updateBacklog(dueDeliveries, limit, days)
     } catch (error) {
       queue.failRead()
       log.warn({ err: error, webhook_id: webhookId }, 'reading due webhook deliveries failed, retrying')
@@ -114,6 +120,22 @@ export function openEndpoint(webhookId: string, deps: EndpointDeps): Endpoint {
       }, READ_RETRY_DELAY_MS).unref()
     }
     processQueue()
+  }
+
+  /** Returns the days to search for a backlog; undefined for all days, which takes longer than sending what is found. */
+  function daysOfBacklog(): string[] | undefined {
+    const now = performance.now()
+    if (backlogDays && now - allDaysReadAt < ALL_DAYS_INTERVAL_MS) return backlogDays
+    allDaysReadAt = now
+    return undefined
+  }
+
+  function updateBacklog(dueDeliveries: DueDelivery[], limit: number, searchedDays: string[] | undefined) {
+    if (dueDeliveries.length === limit) backlogDays = [...new Set(dueDeliveries.map(({ day }) => day))]
+    else {
+      backlogDays = undefined
+      if (searchedDays) queue.requestRead('any')
+    }
   }
 
   async function reloadTarget() {
