@@ -8,12 +8,7 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import {
-  type Advertisement,
-  isForTuning,
-  readAdvertisements,
-  readMarkedAdvertisements,
-} from '../../bench/support/advertisements.ts'
+import { isForTuning, readAdvertisements } from '../../bench/support/advertisements.ts'
 import { builtInSkills, parseCsv, randomNumbers } from '../../bench/support/skill-catalogues.ts'
 import {
   serialiseSpanModel,
@@ -73,20 +68,15 @@ const sentences = [
   ...readSkillSpan(`${options.data}/eval/skillspan_train.jsonl`),
   ...(options['held-out'] ? [] : readSkillSpan(`${options.data}/eval/skillspan_dev.jsonl`)),
 ]
-const isUsed = (advertisement: Advertisement) =>
-  !options['held-out'] || isForTuning(advertisement) === (options['held-out'] === 'even')
-const markedAdvertisements = readMarkedAdvertisements().filter(isUsed)
 const advertisements = readAdvertisements()
-  .filter(isUsed)
+  .filter((advertisement) => !options['held-out'] || isForTuning(advertisement) === (options['held-out'] === 'even'))
   .map(({ text, requiredSkills, excludedSkills }) => ({
     text,
     requiredNumbers: new Set(requiredSkills.map(({ number }) => number)),
     excludedNumbers: new Set(excludedSkills.map(({ number }) => number)),
   }))
 
-const trainingWords = new Set(
-  [...sentences, ...markedAdvertisements, ...advertisements].flatMap(({ text }) => tokenize(text)),
-)
+const trainingWords = new Set([...sentences, ...advertisements].flatMap(({ text }) => tokenize(text)))
 
 /** Each item has one example per catalogue whose labels are marked. */
 const examples: Example[][] = [
@@ -94,7 +84,6 @@ const examples: Example[][] = [
     sentenceExample(sentence, combinedIndex, vectors),
     sentenceExample(sentence, escoIndex, vectors),
   ]),
-  ...markedAdvertisements.map((advertisement) => [sentenceExample(advertisement, builtInIndex, vectors)]),
   ...advertisements.map((advertisement) => [advertisementExample(advertisement, builtInIndex, vectors)]),
 ]
 pruneRareRows(examples.flat(), MIN_TOKENS_PER_ROW * 2)
