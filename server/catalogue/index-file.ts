@@ -52,7 +52,7 @@ export function openIndexFile(folder: string, log: Log): IndexFile {
     async load(entries) {
       const storedFile = await file
       file = undefined
-      if (!storedFile || !storedFile.key.equals(hashKey(await sources, entries))) return undefined
+      if (!storedFile?.key.equals(hashKey(await sources, entries))) return undefined
       try {
         const startedAt = performance.now()
         const index = restoreIndex(storedFile.parts, entries)
