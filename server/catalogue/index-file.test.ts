@@ -35,7 +35,7 @@ test('a later start restores the index; a damaged or outdated file changes no re
 
   const firstServer = await start()
   const responses = await getResponses(firstServer)
-  assert.ok(JSON.stringify(responses).includes('Welding'))
+  assert.ok(JSON.stringify(responses).includes('House wiring'))
   await request(firstServer, 'POST', '/skills/extract', { text: 'zzqxapplicant welds' })
   assert.ok(!isRestored(firstServer))
   await firstServer.stop()

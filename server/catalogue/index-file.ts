@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, subtle } from 'node:crypto'
 import { open, readdir, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errorText } from '../platform/error-text.ts'
@@ -13,8 +13,8 @@ import { restoreIndex, storeIndex } from './index/stored-parts.ts'
  * outdated file never changes a result. It can be deleted at any time. The file:
  *
  * - bytes 0 to 7: the letters "SKILLIDX"
- * - bytes 8 to 39: the key
- * - bytes 40 to 71: the SHA-256 hash of the key and of all bytes from 72 on
+ * - bytes 8 to 39: the SHA-256 hash of all following bytes
+ * - bytes 40 to 71: the key
  * - from byte 72 on: the parts of the index (index/stored-parts.ts)
  */
 export interface IndexFile {
@@ -27,9 +27,9 @@ export interface IndexFile {
 const FILE_NAME = 'catalogue-index.bin'
 const MAGIC = 'SKILLIDX'
 const HASH_BYTES = 32
-const KEY_AT = MAGIC.length
-const CHECKSUM_AT = KEY_AT + HASH_BYTES
-const PARTS_AT = CHECKSUM_AT + HASH_BYTES
+const CHECKSUM_AT = MAGIC.length
+const KEY_AT = CHECKSUM_AT + HASH_BYTES
+const PARTS_AT = KEY_AT + HASH_BYTES
 
 const ROOT = new URL('../../', import.meta.url)
 /** Folders with the code and the data that an index depends on, in addition to the skills. */
@@ -88,13 +88,18 @@ interface StoredFile {
 async function readStoredFile(path: string, log: Log): Promise<StoredFile | undefined> {
   try {
     const bytes = await readFile(path)
-    const key = bytes.subarray(KEY_AT, CHECKSUM_AT)
-    const parts = bytes.subarray(PARTS_AT)
     const isComplete =
       bytes.toString('latin1', 0, MAGIC.length) === MAGIC &&
-      bytes.subarray(CHECKSUM_AT, PARTS_AT).equals(checksumOf(key, [parts]))
-    if (!isComplete) log.warn({ path }, 'the stored catalogue index is damaged, building it')
-    return isComplete ? { key, parts: parts.byteOffset % 8 === 0 ? parts : new Uint8Array(parts) } : undefined
+      bytes.subarray(CHECKSUM_AT, KEY_AT).equals(await hashInBackground(bytes.subarray(KEY_AT)))
+    if (!isComplete) {
+      log.warn({ path }, 'the stored catalogue index is damaged, building it')
+      return undefined
+    }
+    const parts = bytes.subarray(PARTS_AT)
+    return {
+      key: bytes.subarray(KEY_AT, PARTS_AT),
+      parts: parts.byteOffset % 8 === 0 ? parts : new Uint8Array(parts),
+    }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
       log.warn(`reading ${path} failed, building the catalogue index: ${errorText(error)}`)
@@ -107,17 +112,17 @@ async function writeFile(path: string, key: Buffer, parts: Uint8Array[]): Promis
   const draftPath = `${path}.draft`
   const file = await open(draftPath, 'w', 0o600)
   try {
-    await file.writeFile([Buffer.from(MAGIC, 'latin1'), key, checksumOf(key, parts), ...parts])
+    const content = Buffer.concat([key, ...parts])
+    await file.writeFile([Buffer.from(MAGIC, 'latin1'), await hashInBackground(content), content])
   } finally {
     await file.close()
   }
   await rename(draftPath, path)
 }
 
-function checksumOf(key: Uint8Array, parts: readonly Uint8Array[]): Buffer {
-  const hash = createHash('sha256').update(key)
-  for (const part of parts) hash.update(part)
-  return hash.digest()
+/** Returns the SHA-256 hash of bytes. Computes it in another thread, while this one waits for the database. */
+async function hashInBackground(bytes: Buffer<ArrayBuffer>): Promise<Buffer> {
+  return Buffer.from(await subtle.digest('SHA-256', bytes))
 }
 
 /** Returns the hash of the skills, of the code and data of the index, and of the version of Node.js. */
@@ -130,13 +135,13 @@ function hashKey(sources: Buffer, entries: readonly SkillEntry[]): Buffer {
 
 /** Returns the hash of all files in INDEX_SOURCE_FOLDERS except tests, and of the version of Node.js, which sorts and folds words. */
 async function hashSources(): Promise<Buffer> {
-  const hash = createHash('sha256').update(`${process.version} ${process.arch}`)
+  const pieces = [Buffer.from(`${process.version} ${process.arch}`)]
   for (const folder of INDEX_SOURCE_FOLDERS) {
     const names = await readdir(new URL(folder, ROOT), { recursive: true })
     const files = names.filter((name) => /\.(ts|txt|bin)$/.test(name) && !/\.test(-data)?\.ts$/.test(name)).sort()
     const contents = await Promise.all(files.map((name) => readFile(new URL(folder + name, ROOT))))
     for (const [i, content] of contents.entries())
-      hash.update(`${folder}${files[i]} ${content.length} `).update(content)
+      pieces.push(Buffer.from(`${folder}${files[i]} ${content.length} `), content)
   }
-  return hash.digest()
+  return hashInBackground(Buffer.concat(pieces))
 }
