@@ -86,9 +86,14 @@ export class SkillIndex {
     const phraseWords = new PhraseWords(labels, parts.paraphrases, nearWords, parts.stemWeights)
     this.searcher = new Search({ labels, postings, nearWords, priors, isOrdinaryImport, ranking })
     this.matcher = new Matcher(labels, postings, phraseWords, parts.labelOverlaps, ranking, priors, parts.labelVectors)
+    let tagger: SpanTagger | undefined
     this.extractor = new Extractor({
       labelMentions: new LabelMentionFinder(labels, parts.mentionFinder, postings),
-      tagger: new SpanTagger(spanModel()),
+      // Created by the first extraction: it takes 15 ms and 3.5 MB, and a server may not get any.
+      get tagger() {
+        tagger ??= new SpanTagger(spanModel())
+        return tagger
+      },
       clauseLinks: new ClauseLinks(this.matcher),
       isOrdinaryImport,
     })
