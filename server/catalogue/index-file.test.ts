@@ -33,6 +33,7 @@ test('a later start restores the index; a damaged or outdated file changes no re
   }
   const isRestored = (server: Server) => server.output().includes('catalogue index restored')
 
+  await deployment.cli('migrate')
   const firstServer = await start()
   const responses = await getResponses(firstServer)
   assert.ok(JSON.stringify(responses).includes('House wiring'))
