@@ -1,5 +1,5 @@
 import { createHash, subtle } from 'node:crypto'
-import { open, readdir, readFile, rename } from 'node:fs/promises'
+import { open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errorText } from '../platform/error-text.ts'
 import type { Log } from '../platform/log.ts'
@@ -73,6 +73,7 @@ export function openIndexFile(folder: string, log: Log): IndexFile {
         await writeFile(path, key, storeIndex(index))
         storedKey = key
       } catch (error) {
+        await rm(draftPathOf(path), { force: true })
         log.warn(`storing the catalogue index in ${path} failed, the next start builds it: ${errorText(error)}`)
       }
     },
@@ -107,9 +108,14 @@ async function readStoredFile(path: string, log: Log): Promise<StoredFile | unde
   }
 }
 
+/** Only one server uses a data folder, so the name need not be unique. A draft that a killed server leaves is overwritten by the next one. */
+function draftPathOf(path: string): string {
+  return `${path}.draft`
+}
+
 /** Replaces the file as a whole: a process that is killed leaves the old file. */
 async function writeFile(path: string, key: Buffer, parts: Uint8Array[]): Promise<void> {
-  const draftPath = `${path}.draft`
+  const draftPath = draftPathOf(path)
   const file = await open(draftPath, 'w', 0o600)
   try {
     const content = Buffer.concat([key, ...parts])
