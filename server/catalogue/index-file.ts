@@ -73,7 +73,7 @@ export function openIndexFile(folder: string, log: Log): IndexFile {
         await writeFile(path, key, storeIndex(index))
         storedKey = key
       } catch (error) {
-        await rm(draftPathOf(path), { force: true })
+        await rm(draftPathOf(path), { force: true }).catch(() => {})
         log.warn(`storing the catalogue index in ${path} failed, the next start builds it: ${errorText(error)}`)
       }
     },
