@@ -5,6 +5,7 @@ import { openRateLimits } from './access/rate-limits.ts'
 import { observeBacklogs } from './backlogs.ts'
 import { loadDefaultPrices } from './campaigns/spending/prices.ts'
 import { openCatalogue } from './catalogue/catalogue.ts'
+import { openIndexFile } from './catalogue/index-file.ts'
 import { openChannels } from './channels/adapters.ts'
 import type { Config } from './config.ts'
 import { findHead, findPublishedHead } from './console/audit-chain.ts'
@@ -69,6 +70,10 @@ async function openAll(
   const metrics = createMetrics()
   const telemetry = await openTelemetry(config, metrics, log)
   openedResources.defer(() => telemetry?.close())
+  // Only routes search: a process that serves none does not need the index.
+  const indexOnDemand = config.indexOnDemand || !config.roles.includes('api')
+  // Several servers can use an external database, and not all of them have a folder.
+  const indexFile = config.databaseUrl || indexOnDemand ? undefined : openIndexFile(config.dataDir, log)
   const emailDomains = await openEmailDomains(config.disposableDomainsFile)
   const { db, connection, pooledConnection, vault, mailboxes, adminKey } = await openStore(
     config,
@@ -96,9 +101,7 @@ async function openAll(
   // With an AI writer, every skill can be measured.
   const isMeasurable = (skillNumber: number, retiredItems: number) =>
     config.ai !== undefined || bank.canMeasure(skillNumber, retiredItems)
-  // Only routes search: a process that serves none does not need the index.
-  const indexOnDemand = config.indexOnDemand || !config.roles.includes('api')
-  const catalogue = await openCatalogue({ db, listener, log, isMeasurable, indexOnDemand })
+  const catalogue = await openCatalogue({ db, listener, log, isMeasurable, indexOnDemand, indexFile })
   openedResources.defer(() => catalogue.close())
   const ownSkills = await openOwnSkills({ db, listener, log })
   const events = await openLedger({

@@ -5,7 +5,7 @@ import { unstorableReason } from '../platform/http/json.ts'
 import type { Log } from '../platform/log.ts'
 import { skillNumber } from './ids.ts'
 import { LoadedSkills } from './loaded-skills.ts'
-import { type IsMeasurable, readSkills, type Snapshot, type SnapshotSkill, takeSnapshot } from './snapshot.ts'
+import { readSkills, type Snapshot, type SnapshotOptions, type SnapshotSkill, takeSnapshot } from './snapshot.ts'
 
 /** The catalogue in memory. It is reloaded shortly after each change in the database. */
 export interface Catalogue {
@@ -22,17 +22,14 @@ export interface Catalogue {
    * change is stored; the notification of the change reloads the catalogue later.
    */
   refreshAfterChange(): Promise<void>
-  close(): void
+  /** Stops reloading the catalogue, and stores its index for the next start. */
+  close(): Promise<void>
 }
 
-export interface CatalogueOptions {
+export interface CatalogueOptions extends SnapshotOptions {
   db: Database
   listener: Listener
   log: Log
-  /** Returns whether a skill can be measured, if this many items of the built-in bank about it are retired. */
-  isMeasurable: IsMeasurable
-  /** Whether the index is built at its first use instead of with every snapshot, because searches are unlikely. */
-  indexOnDemand?: boolean
 }
 
 const RETRY_DELAY_MS = 1000
@@ -41,7 +38,7 @@ const RETRY_DELAY_MS = 1000
 const MAX_SKILL_NUMBER = 2_147_483_647
 
 export async function openCatalogue(options: CatalogueOptions): Promise<Catalogue> {
-  const { db, listener, log, isMeasurable } = options
+  const { db, listener, log, isMeasurable, indexOnDemand, indexFile } = options
   let current = await takeSnapshot(db, options)
   /** Skills loaded individually because `current` did not have them yet. */
   const recentSkills = new Map<number, SnapshotSkill>()
@@ -71,9 +68,10 @@ export async function openCatalogue(options: CatalogueOptions): Promise<Catalogu
     async refreshAfterChange() {
       await refresh().catch((error) => log.warn({ err: error }, 'reloading the catalogue after a change failed'))
     },
-    close() {
+    async close() {
       closed = true
       clearTimeout(retryTimer)
+      if (!indexOnDemand) await indexFile?.save(current.index, current.skills)
     },
   }
 

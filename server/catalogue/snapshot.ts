@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Database, Queries, Tx } from '../platform/database/database.ts'
 import { buildSkillIndex, buildSkillIndexSync, type SkillIndex } from './index/skill-index.ts'
 import { runInSlices, type SlicedTask } from './index/text/time-slicing.ts'
+import type { IndexFile } from './index-file.ts'
 import { distinctAliases, nameKey } from './names.ts'
 import type { SerialisedJson } from './serialised-json.ts'
 import { inheritedAliases } from './skill-values.ts'
@@ -68,16 +69,25 @@ export interface Snapshot {
   add(skill: SnapshotSkill): void
 }
 
+export interface SnapshotOptions {
+  /** Returns whether a skill can be measured, if this many items of the built-in bank about it are retired. */
+  isMeasurable: IsMeasurable
+  /** Whether the index is built at its first use instead of with every snapshot, because searches are unlikely. */
+  indexOnDemand?: boolean
+  /** The file from which the first snapshot gets its index, if its skills have not changed. */
+  indexFile?: IndexFile | undefined
+}
+
 /** Number of rows per query, small enough not to block the event loop. */
 const ROWS_PER_QUERY = 250
 
 /**
  * Reads and indexes the catalogue in time slices of a few milliseconds. Between two slices, the server can process requests. With
- * `indexOnDemand`, the index is built at its first use, without interruption.
+ * `indexOnDemand`, the index is built at its first use, without interruption. If `indexFile` has the index of these skills, it is not built.
  */
 export async function takeSnapshot(
   db: Database,
-  { isMeasurable, indexOnDemand = false }: { isMeasurable: IsMeasurable; indexOnDemand?: boolean },
+  { isMeasurable, indexOnDemand = false, indexFile }: SnapshotOptions,
 ): Promise<Snapshot> {
   const { withdrawnSkills, allSubSkills, allMasters, ...content } = await db.queries
     .transaction()
@@ -102,7 +112,9 @@ export async function takeSnapshot(
         }
     })(),
   )
-  let index = indexOnDemand ? undefined : await buildSkillIndex(content.skills)
+  let index = indexOnDemand
+    ? undefined
+    : ((await indexFile?.load(content.skills)) ?? (await buildSkillIndex(content.skills)))
   return {
     ...content,
     skill: (number) => skillsByNumber.get(number),

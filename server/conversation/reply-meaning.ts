@@ -143,9 +143,11 @@ function matchLanguage(languages: readonly Language[], text: string): ReplyMeani
   return language ? { is: 'language', language } : { is: 'unknown' }
 }
 
-const englishNames = new Intl.DisplayNames(['en'], { type: 'language' })
+/** Created at the first use, because this takes 30 ms. */
+let englishNames: Intl.DisplayNames | undefined
 
 function languageNames(code: Language): string[] {
+  englishNames ??= new Intl.DisplayNames(['en'], { type: 'language' })
   return [prompt('language_name', code), englishNames.of(code) ?? code].map((name) => name.toLocaleLowerCase())
 }
 

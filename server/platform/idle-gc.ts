@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
@@ -13,7 +14,8 @@ const MAX_IDLE_UTILISATION = 0.05
 
 /**
  * Collects the garbage that the startup left, once the process is idle. This takes about 0.1 s. V8 would not do so by itself,
- * because an idle server allocates little; it returns memory to the system only after a collection.
+ * because an idle server allocates little; it returns memory to the system only after a collection. Before it, stores the compiled code for the
+ * next start, because the collection removes the code of functions that only the startup needs.
  */
 export function collectGarbageWhenIdle(): void {
   let before = performance.eventLoopUtilization()
@@ -23,6 +25,7 @@ export function collectGarbageWhenIdle(): void {
     before = now
     if (utilization > MAX_IDLE_UTILISATION) return
     clearInterval(timer)
+    flushCompileCache()
     collectGarbage()
   }, MEASUREMENT_WINDOW_MS)
   timer.unref()

@@ -2,22 +2,23 @@ import { ClauseLinks } from './extract/clause-links.ts'
 import { Extractor, type Mention } from './extract/extract.ts'
 import { type LabelMention, LabelMentionFinder } from './extract/label-mentions.ts'
 import { buildMentionFinder } from './extract/mention-builder.ts'
+import type { MentionFinder } from './extract/mention-finder.ts'
 import type { Requirement } from './extract/requirement-words.ts'
 import { spanModel } from './extract/spans/span-model.ts'
 import { SpanTagger } from './extract/spans/span-tagger.ts'
 import { buildLabels, FIRST_IMPORTED_NUMBER, type Labels, type SkillEntry } from './labels/labels.ts'
-import { buildNearWords } from './labels/near-words.ts'
-import { buildPostings } from './labels/postings.ts'
+import { buildNearWords, type NearWords } from './labels/near-words.ts'
+import { buildPostings, type Postings } from './labels/postings.ts'
 import { buildPriors } from './labels/prior.ts'
 import { Ranking } from './labels/ranking.ts'
 import type { Candidate, MatchMethod } from './match/candidate.ts'
-import { buildLabelOverlaps } from './match/label-overlaps.ts'
+import { buildLabelOverlaps, type LabelOverlaps } from './match/label-overlaps.ts'
 import { buildStemWeights, Matcher } from './match/match.ts'
-import { buildParaphrases } from './match/paraphrases.ts'
+import { buildParaphrases, type Paraphrases } from './match/paraphrases.ts'
 import { PhraseWords } from './match/phrase-words.ts'
 import { Search } from './search/search.ts'
 import { runInSlices, runSync, type SlicedTask } from './text/time-slicing.ts'
-import { buildLabelVectors } from './vectors/label-vectors.ts'
+import { buildLabelVectors, type LabelVectors } from './vectors/label-vectors.ts'
 import { wordVectors } from './vectors/word-vectors.ts'
 
 /**
@@ -51,17 +52,51 @@ export interface SearchPageOptions {
   filter?: (number: number) => boolean
 }
 
+/**
+ * Everything that an index consists of. It is built from the catalogue, does not change, and can be stored (stored-parts.ts). It contains no
+ * query and no text.
+ */
+export interface IndexParts {
+  labels: Labels
+  priors: Uint8Array
+  /** By entry index: 1 for a skill of an imported taxonomy that is not preferred. */
+  isOrdinaryImport: Uint8Array
+  postings: Postings
+  nearWords: NearWords
+  paraphrases: Paraphrases
+  stemWeights: Float32Array
+  labelOverlaps: LabelOverlaps
+  labelVectors: LabelVectors
+  mentionFinder: MentionFinder
+}
+
 export class SkillIndex {
+  readonly parts: IndexParts
   private readonly labels: Labels
   private readonly searcher: Search
   private readonly matcher: Matcher
   private readonly extractor: Extractor
 
-  constructor(labels: Labels, searcher: Search, matcher: Matcher, extractor: Extractor) {
+  constructor(parts: IndexParts) {
+    const { labels, priors, isOrdinaryImport, postings, nearWords } = parts
+    this.parts = parts
     this.labels = labels
-    this.searcher = searcher
-    this.matcher = matcher
-    this.extractor = extractor
+    // Search and match are synchronous and never run at the same time, so they can share one ranking.
+    const ranking = new Ranking(labels.names.length)
+    const phraseWords = new PhraseWords(labels, parts.paraphrases, nearWords, parts.stemWeights)
+    this.searcher = new Search({ labels, postings, nearWords, priors, isOrdinaryImport, ranking })
+    this.matcher = new Matcher(labels, postings, phraseWords, parts.labelOverlaps, ranking, priors, parts.labelVectors)
+    let tagger: SpanTagger | undefined
+    this.extractor = new Extractor({
+      labelMentions: new LabelMentionFinder(labels, parts.mentionFinder, postings),
+      // Created by the first extraction: it takes 15 ms and 3.5 MB, and a server may not get any.
+      get tagger() {
+        tagger ??= new SpanTagger(spanModel())
+        return tagger
+      },
+      clauseLinks: new ClauseLinks(this.matcher),
+      isOrdinaryImport,
+    })
   }
 
   /** Number of skills in the index. */
@@ -151,23 +186,20 @@ function* buildIndex(unsortedEntries: readonly SkillEntry[]): SlicedTask<SkillIn
   const postings = yield* buildPostings(labels, entries)
   const nearWords = yield* buildNearWords(labels.vocabulary)
   const paraphrases = yield* buildParaphrases(labels)
-  const weights = yield* buildStemWeights(labels, postings)
-  const overlaps = yield* buildLabelOverlaps(labels, weights)
+  const stemWeights = yield* buildStemWeights(labels, postings)
+  const labelOverlaps = yield* buildLabelOverlaps(labels, stemWeights)
   const labelVectors = yield* buildLabelVectors(labels, postings, wordVectors())
   const mentionFinder = yield* buildMentionFinder(labels, gaps, postings, nearWords)
-  // Search and match are synchronous and never run at the same time, so they can share one ranking.
-  const ranking = new Ranking(labels.names.length)
-  const phraseWords = new PhraseWords(labels, paraphrases, nearWords, weights)
-  const matcher = new Matcher(labels, postings, phraseWords, overlaps, ranking, priors, labelVectors)
-  return new SkillIndex(
+  return new SkillIndex({
     labels,
-    new Search({ labels, postings, nearWords, priors, isOrdinaryImport, ranking }),
-    matcher,
-    new Extractor({
-      labelMentions: new LabelMentionFinder(labels, mentionFinder, postings),
-      tagger: new SpanTagger(spanModel()),
-      clauseLinks: new ClauseLinks(matcher),
-      isOrdinaryImport,
-    }),
-  )
+    priors,
+    isOrdinaryImport,
+    postings,
+    nearWords,
+    paraphrases,
+    stemWeights,
+    labelOverlaps,
+    labelVectors,
+    mentionFinder,
+  })
 }

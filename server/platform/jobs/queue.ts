@@ -159,7 +159,7 @@ export async function openQueue(options: QueueOptions): Promise<Queue> {
   const runningActivities: BackgroundActivity[] = []
   const workerIdsByQueue = new Map<string, string[]>()
   let delayedJobs: DelayedJobWatcher | undefined
-  await Promise.all(jobs.map((job) => declareQueue(boss, job)))
+  await declareQueues(boss, jobs)
   const queue: Queue = {
     enqueue: (tx, job, payload, enqueueOptions) => enqueueAll(tx, job, [payload], enqueueOptions),
     enqueueMany: enqueueAll,
@@ -269,8 +269,22 @@ function listenWith(listener: Listener): NonNullable<ReturnType<PgBoss['getDb']>
   }
 }
 
-async function declareQueue(boss: PgBoss, { name, options }: Job<object>) {
-  const settings = {
+/** Creates the queues that do not exist, and updates those whose settings have changed. */
+async function declareQueues(boss: PgBoss, jobs: Job<object>[]): Promise<void> {
+  const existingQueues = new Map((await boss.getQueues()).map((queue) => [queue.name, queue]))
+  await Promise.all(
+    jobs.map(async ({ name, options }) => {
+      const settings = settingsOf(options)
+      const queue = existingQueues.get(name)
+      if (!queue) await boss.createQueue(name, { ...settings, policy: options.unique ? 'short' : 'standard' })
+      else if (Object.entries(settings).some(([key, value]) => queue[key as keyof typeof queue] !== value))
+        await boss.updateQueue(name, settings)
+    }),
+  )
+}
+
+function settingsOf(options: JobOptions) {
+  return {
     retryLimit: options.retries ?? 20,
     retryDelay: options.retryDelaySeconds ?? 1,
     retryBackoff: true,
@@ -281,8 +295,6 @@ async function declareQueue(boss: PgBoss, { name, options }: Job<object>) {
     deleteAfterSeconds: 86_400,
     notify: true,
   }
-  if (await boss.getQueue(name)) await boss.updateQueue(name, settings)
-  else await boss.createQueue(name, { ...settings, policy: options.unique ? 'short' : 'standard' })
 }
 
 async function readDepths(db: Database): Promise<QueueDepth[]> {

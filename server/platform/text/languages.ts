@@ -2,11 +2,14 @@
 export const LANGUAGES = ['en', 'hi', 'bn', 'ta', 'te', 'mr', 'gu', 'kn', 'ml', 'pa', 'or', 'as'] as const
 export type Language = (typeof LANGUAGES)[number]
 
-const englishNames = new Intl.DisplayNames('en', { type: 'language' })
+/** Created at the first use, because this takes 30 ms. */
+let englishNames: Intl.DisplayNames | undefined
 
 /** Returns the English name of a language. Node.js calls Bengali Bangla. */
 export function languageName(language: string): string {
-  return language === 'bn' ? 'Bengali' : (englishNames.of(language) ?? language)
+  if (language === 'bn') return 'Bengali'
+  englishNames ??= new Intl.DisplayNames('en', { type: 'language' })
+  return englishNames.of(language) ?? language
 }
 
 /** Returns the first supported language of an Accept-Language header, or English. */

@@ -86,6 +86,14 @@ export class MentionFinder {
     this.nearWords = nearWords
   }
 
+  /** Returns the arguments of the constructor. They do not include the text that was searched last. */
+  storedParts(): ConstructorParameters<typeof MentionFinder> {
+    const { forms, singleWordLabels, firstNodes, isSingleWordLabel, functionWordKinds } = this
+    const { trie, labelCount, punctuatedNames, labelsWithSameStems } = this
+    const tables = { forms, singleWordLabels, firstNodes, isSingleWordLabel, functionWordKinds }
+    return [{ ...tables, trie, labelCount, punctuatedNames, labelsWithSameStems }, this.nearWords]
+  }
+
   /** Visits the longest label that begins at each word, and labels that share a word in a list: "arc and MIG welding". */
   findAll(text: string, tokens: Tokens, visit: MentionVisitor): void {
     const hasDevanagari = this.lookUpStemNumbers(tokens)

@@ -13,7 +13,7 @@ const MIN_SLOT_COUNT = 1024
  */
 export class FormTable {
   /** Two integers per slot: the check hash and the number of a form. The number is -1 if the slot is free. */
-  private slots: Int32Array
+  private slots: Int32Array<ArrayBuffer>
   /** Hash, check hash and number of each added form. They are inserted again when the table grows. Empty after `complete`. */
   private addedForms = new Int32List()
 
@@ -21,6 +21,18 @@ export class FormTable {
   constructor(expectedFormCount: number) {
     const slotCount = 2 ** Math.ceil(Math.log2(MIN_SLOT_COUNT + expectedFormCount * SLOTS_PER_FORM))
     this.slots = new Int32Array(slotCount * 2).fill(-1)
+  }
+
+  /** Creates the table that had these stored parts. No form can be added. */
+  static restore(slots: Int32Array<ArrayBuffer>): FormTable {
+    const table = new FormTable(0)
+    table.slots = slots
+    return table
+  }
+
+  /** Returns the arguments of `restore`. */
+  storedParts(): Parameters<typeof FormTable.restore> {
+    return [this.slots]
   }
 
   /** Returns the number of the form with these two hashes, or -1. */
@@ -84,13 +96,28 @@ export class Trie {
   /** By node: the label that ends there plus 1, or 0. */
   private labels = new Int32Array(1024)
   /** Bloom filter of the edges. Most lookups find no edge, and the filter is small enough for the CPU cache. */
-  private readonly bloomFilter = new Int32Array(2 ** 15)
+  private bloomFilter = new Int32Array(2 ** 15)
 
   /** Reserves room for `expectedEdgeCount` edges. */
   constructor(expectedEdgeCount: number) {
     const capacity = 16_384 + Math.ceil(expectedEdgeCount / MAX_LOAD_FACTOR)
     this.slots = new Int32Array(capacity * 3)
     this.slotsPerHash = capacity / TWO_TO_32
+  }
+
+  /** Creates the trie that had these stored parts. No edge can be added. */
+  static restore(slots: Int32Array, labels: Int32Array<ArrayBuffer>, bloomFilter: Int32Array<ArrayBuffer>): Trie {
+    const trie = new Trie(0)
+    trie.slots = slots
+    trie.slotsPerHash = slots.length / 3 / TWO_TO_32
+    trie.labels = labels
+    trie.bloomFilter = bloomFilter
+    return trie
+  }
+
+  /** Returns the arguments of `restore`. */
+  storedParts(): Parameters<typeof Trie.restore> {
+    return [this.slots, this.labels, this.bloomFilter]
   }
 
   /** Returns false if there is certainly no such edge, and true if there may be one. */

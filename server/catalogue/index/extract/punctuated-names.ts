@@ -15,6 +15,11 @@ export class PunctuatedNames {
     this.hasPunctuation = punctuationPositions.some((positions) => positions !== 0)
   }
 
+  /** Returns the arguments of the constructor. */
+  storedParts(): ConstructorParameters<typeof PunctuatedNames> {
+    return [this.punctuationPositions]
+  }
+
   /**
    * Returns the longest label that begins with the word at `from` and continues after the punctuation before the word at `at`, or
    * null. `node` is the trie node of the words before `at`. `stemNumbers` has the stem number of each word of the text.

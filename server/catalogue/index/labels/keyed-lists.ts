@@ -19,6 +19,11 @@ export class KeyedLists {
     this.keyMask = starts.length - 2
   }
 
+  /** Returns the arguments of the constructor. */
+  storedParts(): ConstructorParameters<typeof KeyedLists> {
+    return [this.starts, this.items]
+  }
+
   listLength(key: number): number {
     return this.starts[key + 1]! - this.starts[key]!
   }

@@ -64,6 +64,12 @@ export class NearWords {
     this.lastSearchOfWord = new Int32Array(vocabulary.words.length)
   }
 
+  /** Returns the arguments of the constructor. */
+  storedParts(): ConstructorParameters<typeof NearWords> {
+    const { vocabulary, trigrams, deletions, homophones, consonants, signatures, suffixes } = this
+    return [vocabulary, { trigrams, deletions, homophones, consonants }, signatures, suffixes]
+  }
+
   /** Finds the words that contain the given one after their first letter. Reads the list of its rarest trigram. */
   findContaining(word: string, onFound: (id: number) => void): void {
     const { words } = this.vocabulary

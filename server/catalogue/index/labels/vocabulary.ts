@@ -35,6 +35,12 @@ export class Vocabulary {
     this.stemWords = wordsByStem.items
   }
 
+  /** Returns the arguments of the constructor. */
+  storedParts(): ConstructorParameters<typeof Vocabulary> {
+    const { words, table, ranks, stemTable, stems, stemStarts, stemWords } = this
+    return [words, table, ranks, stemTable, stems, { starts: stemStarts, items: stemWords }]
+  }
+
   /** Returns the number of the word, or -1 if no label contains it. */
   find(word: string): number {
     const id = this.table.findWord(word)

@@ -49,6 +49,11 @@ export class LabelOverlaps {
     this.rows = new Uint16Array(labels.vocabulary.words.length)
   }
 
+  /** Returns the arguments of the constructor. */
+  storedParts(): ConstructorParameters<typeof LabelOverlaps> {
+    return [this.labels, this.stemWeights, this.labelWeights]
+  }
+
   /** Sets the words of the phrase, at most MAX_PHRASE_WORDS. `clear` must follow before the next phrase. */
   setPhrase(phraseWords: readonly PhraseWord[]): void {
     this.phraseWords = phraseWords

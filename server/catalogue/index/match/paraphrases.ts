@@ -27,6 +27,11 @@ export class Paraphrases {
     this.stemsByRoot = stemsByRoot
   }
 
+  /** Returns the arguments of the constructor. */
+  storedParts(): ConstructorParameters<typeof Paraphrases> {
+    return [this.labels, this.learnedSynonyms, this.stemsByRoot]
+  }
+
   /**
    * Returns the stems of the catalogue that are similar to `stem`, most similar first. `stem` may be missing from the catalogue.
    */

@@ -14,6 +14,18 @@ export class WordTable {
   private starts = new Int32Array(513)
   private letterPool = new Uint16Array(4096)
 
+  /** Creates the table that had these stored parts. */
+  static restore(slots: Int32Array, hashes: Int32Array, starts: Int32Array, letterPool: Uint16Array): WordTable {
+    const table = new WordTable()
+    Object.assign(table, { size: hashes.length, slots, hashes, starts, letterPool })
+    return table
+  }
+
+  /** Returns the arguments of `restore`. Only for a table without spare capacity, which `trim` returns. */
+  storedParts(): Parameters<typeof WordTable.restore> {
+    return [this.slots, this.hashes, this.starts, this.letterPool]
+  }
+
   /**
    * Returns the number of the word whose folded units are chars[from] up to, but not including, chars[to]; -1 if it is not in
    * the table.

@@ -72,6 +72,12 @@ export class LabelVectors {
     this.phraseVector = new Int32Array(model.dimensions)
   }
 
+  /** Returns the arguments of the constructor. */
+  storedParts(): ConstructorParameters<typeof LabelVectors> {
+    const { labels, postings, model, rows, knownWords, signatures, inverseLengths } = this
+    return [labels, postings, model, rows, knownWords, signatures, inverseLengths]
+  }
+
   /** Sets the phrase that the other methods compare. Returns the fraction of its words that have a vector. */
   setPhrase(words: readonly string[]): number {
     const { phraseVector, model } = this
