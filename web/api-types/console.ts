@@ -1282,7 +1282,7 @@ export interface NewScimToken {
   token: string
 }
 
-export type NotificationKind = 'results' | 'failures' | 'credits' | 'skill_requests'
+export type NotificationKind = 'results' | 'assignments' | 'failures' | 'credits' | 'skill_requests'
 
 export interface NotificationList {
   items: ConsoleNotification[]
@@ -1369,6 +1369,8 @@ export interface OrganisationSummary {
     declined: number
     failed: number
   }
+  /** Candidates without a decision who are assigned to the signed-in member. */
+  assigned_to_me: number
   credits: number
   webhooks: {
     enabled: number
@@ -1671,6 +1673,8 @@ export interface RecruiterResult {
   decided_by: string | null
   decided_by_name: string | null
   decided_at: string | null
+  assigned_to: string | null
+  assigned_to_name: string | null
 }
 
 export interface RecruiterResultCountedList {

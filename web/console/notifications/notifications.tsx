@@ -50,7 +50,9 @@ function MemberNotifications() {
       {shownError && <Notice kind="bad">{shownError.message}</Notice>}
       {list.data?.items.length === 0 && (
         <p class="soft">
-          {t('No notifications. Results, failures, low credits and decided skill requests appear here for 90 days.')}
+          {t(
+            'No notifications. Results, assignments, failures, low credits and decided skill requests appear here for 90 days.',
+          )}
         </p>
       )}
       {!list.data && !shownError && <p class="waiting">Notifications</p>}
