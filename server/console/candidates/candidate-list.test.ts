@@ -384,11 +384,15 @@ test('candidates are assigned to members, who are notified, filter and count the
     ['Meera Nair', 'Meera Nair', 'Meera Nair'],
   )
 
+  const one = (await viewer.get(`${base}/${ids[0]}`)).body.data
+  assert.deepEqual([one.candidate.candidate_id, one.decision, one.assigned_to_name], [ids[0], 'called', 'Meera Nair'])
+
   assert.equal((await assign(viewer, [ids[0]!], null)).status, 403)
   assert.equal((await assign(owner, [ids[0]!], await memberId(viewer))).status, 400)
   assert.equal((await viewer.get(`${base}?assigned_to=somebody`)).status, 400)
   const stranger = await createCampaignPartner(app)
   const foreigner = await signInMember(app, stranger.orgId, 'recruiter')
+  assert.equal((await foreigner.get(`/orgs/${stranger.orgId}/test/recruiter-results/${ids[0]}`)).status, 404)
   const foreign = { candidate_ids: [ids[0]], member_id: null }
   assert.deepEqual(
     (await foreigner.post(`/orgs/${stranger.orgId}/test/recruiter-results/assignments`, foreign)).body.data

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
+import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
 import { type Clock, HOUR } from '../../platform/clock.ts'
 import type { Queries } from '../../platform/database/database.ts'
@@ -20,12 +21,13 @@ import {
   countCandidates,
   decideOnCandidates,
   decisions,
+  type ListedRow,
   listCandidateRows,
   refreshCandidateList,
 } from './candidate-list.ts'
 import { candidateRecords, listedRecord } from './records.ts'
 import { verdictFilters } from './recruiter-result.ts'
-import { AssignmentInput, DecisionInput, DecisionResult, ListedCandidateRecord } from './schema.ts'
+import { AssignmentInput, CandidateParams, DecisionInput, DecisionResult, ListedCandidateRecord } from './schema.ts'
 
 const { campaign_id, mandate_id, job_id, status } = ResultsQuery.properties
 
@@ -123,28 +125,34 @@ export function candidateListRoutes(app: App, context: Context): void {
         ({ position }) => position,
         (row) => row,
       )
-      const records = (await candidateRecords(db.queries, page.items)).map(listedRecord)
-      const nameOf = await loadMemberNames(
-        db.queries,
-        caller.orgId,
-        records.map(({ decided_by }) => decided_by),
-      )
-      const assigneeNameOf = await loadAssigneeNames(
-        db.queries,
-        caller.orgId,
-        records.map(({ assigned_to }) => assigned_to),
-      )
-      const items = records.map((record) => ({
-        ...record,
-        decided_by_name: nameOf(record.decided_by),
-        assigned_to_name: assigneeNameOf(record.assigned_to),
-      }))
+      const items = await listedRecords(caller.orgId, page.items)
       return successResponse('Candidates', {
         items,
         next_cursor: page.next_cursor,
         ...counted,
         is_complete: isComplete,
       })
+    },
+  )
+
+  app.get(
+    '/orgs/:org/:mode/recruiter-results/:candidate_id',
+    {
+      config: { role: 'viewer' },
+      schema: { params: CandidateParams, response: { 200: success(ListedCandidateRecord) } },
+    },
+    async ({ caller, params: { candidate_id } }) => {
+      await refreshCandidateList(context, caller)
+      const rows = await listCandidateRows(
+        db.queries,
+        context,
+        caller,
+        { candidate_ids: [candidate_id] },
+        { sort: 'updated', after: undefined, limit: 1 },
+      )
+      const [record] = await listedRecords(caller.orgId, rows)
+      if (!record) throw problem('NOT_FOUND', `Candidate ${candidate_id} not found.`)
+      return successResponse('Candidate', record)
     },
   )
 
@@ -204,4 +212,18 @@ export function candidateListRoutes(app: App, context: Context): void {
       return successResponse('Candidates assigned', { candidate_ids: ids })
     },
   )
+
+  /** Returns the records of listed candidates, with the names of the members who decided and to whom they are assigned. */
+  async function listedRecords(orgId: string, rows: ListedRow[]) {
+    const records = (await candidateRecords(db.queries, rows)).map(listedRecord)
+    const decidedBy = records.map(({ decided_by }) => decided_by)
+    const assignedTo = records.map(({ assigned_to }) => assigned_to)
+    const nameOf = await loadMemberNames(db.queries, orgId, decidedBy)
+    const assigneeNameOf = await loadAssigneeNames(db.queries, orgId, assignedTo)
+    return records.map((record) => ({
+      ...record,
+      decided_by_name: nameOf(record.decided_by),
+      assigned_to_name: assigneeNameOf(record.assigned_to),
+    }))
+  }
 }

@@ -47,7 +47,10 @@ export const ListedCandidateRecord = named(
 const MAX_CANDIDATES_PER_CALL = 400
 const MAX_NOTE_LENGTH = 2000
 
-const CandidateIds = Type.Array(Type.String({ pattern: '^CD_[A-Z0-9]{10,40}$' }), {
+const CandidateId = Type.String({ pattern: '^CD_[A-Z0-9]{10,40}$' })
+export const CandidateParams = Type.Object({ candidate_id: CandidateId })
+
+const CandidateIds = Type.Array(CandidateId, {
   minItems: 1,
   maxItems: MAX_CANDIDATES_PER_CALL,
 })

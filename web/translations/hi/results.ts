@@ -52,6 +52,10 @@ export default {
   'Members get a notification about the candidates that others assign to them.':
     'सदस्यों को उन उम्मीदवारों की सूचना मिलती है जिन्हें दूसरे उन्हें सौंपते हैं।',
   'Save assignment': 'सहेजें',
+  'Assigned to {name}': '{name} को सौंपा गया',
+  'Not assigned': 'किसी को नहीं सौंपा गया',
+  'Change note': 'नोट बदलें',
+  'Last change by {name}, {time}': 'पिछला बदलाव: {name}, {time}',
   'Remove decision': 'फ़ैसला हटाएँ',
   'Write note': 'नोट लिखें',
   'Export selected': 'चुने हुए निर्यात करें',
