@@ -423,6 +423,23 @@ export interface ConsoleLoggedRequestCountedList {
 export interface ConsoleNotification {
   notification_id: string
   kind: NotificationKind
+  type:
+    | 'candidates_qualified'
+    | 'candidates_undecided'
+    | 'candidates_ended'
+    | 'candidates_assigned'
+    | 'endpoint_failing'
+    | 'messages_failed'
+    | 'ats_report_failed'
+    | 'credits_low'
+    | 'credits_exhausted'
+    | 'skill_request_approved'
+    | 'skill_request_rejected'
+  /** Number of events. */
+  count: number
+  /** The names and reasons in the text. */
+  values: Record<string, string>
+  /** In English. */
   text: string
   /** The page that it is about, below organisation and mode. */
   path: string

@@ -14,7 +14,7 @@ import { findCampaignTitles } from '../candidates/records.ts'
 export const notificationKinds = ['results', 'assignments', 'failures', 'credits', 'skill_requests'] as const
 export type NotificationKind = (typeof notificationKinds)[number]
 
-const KIND_OF_TYPE = {
+export const KIND_OF_TYPE = {
   candidates_qualified: 'results',
   candidates_undecided: 'results',
   candidates_ended: 'results',
@@ -138,11 +138,14 @@ export async function deleteOldNotifications(tx: Tx, now: number): Promise<void>
 
 /** A notification as text, with the path of the console page that it links to, below organisation and mode. */
 export interface DescribedNotification extends Notification {
+  /** In English, the language of emails. */
   text: string
   path: string
+  /** The names and reasons in the text, with which the console writes it in the language of the member. */
+  values: Record<string, string>
 }
 
-/** Describes notifications in English, the language of the console. */
+/** Describes notifications in English. */
 export async function describeNotifications(
   queries: Queries,
   notifications: Notification[],
@@ -152,7 +155,15 @@ export async function describeNotifications(
   return notifications.map((notification) => {
     const { type, subject, count, details } = notification
     const campaignName = titles.get(subject)?.campaign_name ?? subject
-    return { ...notification, ...describe(type, subject, count, details as Record<string, string>, campaignName) }
+    const values: Record<string, string> = Object.fromEntries(
+      Object.entries(details).map(([name, value]) => [name, String(value)]),
+    )
+    if (type === 'ats_report_failed') values.system = adapters[values.adapter as AdapterName].title
+    return {
+      ...notification,
+      ...describe(type, subject, count, values, campaignName),
+      values: notification.kind === 'results' ? { ...values, campaign: campaignName } : values,
+    }
   })
 }
 
@@ -205,7 +216,7 @@ function describe(
     case 'ats_report_failed': {
       const reports = count === 1 ? 'A report' : `${count.toLocaleString('en')} reports`
       return {
-        text: `${reports} to ${adapters[details.adapter as AdapterName].title} failed and will not be retried`,
+        text: `${reports} to ${details.system} failed and will not be retried`,
         path: `/integrations/${subject}`,
       }
     }
