@@ -147,6 +147,24 @@ test('fixtures run a TEST campaign to its results, logs show its calls, and a fa
     const { output } = await cli.run(['logs', 'list', '--failed', '--profile', 'acme'])
     return /400 {2}POST {4}\/api\/v1\/partner\/workflows {2}VALIDATION_FAILED/.test(stripVTControlCharacters(output))
   })
+  const { campaign_id } = enrolment.campaign
+  const missing = campaign_id.replace(/.{4}$/, '0000')
+  for (const id of [campaign_id, missing, '+919812345678'])
+    await cli.run(['request', 'GET', `/campaigns/${encodeURIComponent(id)}`, '--profile', 'acme'])
+  const list = async (...options: string[]) =>
+    stripVTControlCharacters(
+      (await cli.run(['logs', 'list', '--limit', '100', ...options, '--profile', 'acme'])).output,
+    )
+  await until(async () => (await list()).includes(`GET     /api/v1/partner/campaigns/${campaign_id}  `))
+  const notFound = await list('--status', '404')
+  assert.match(notFound, new RegExp(`404 {2}GET {5}/api/v1/partner/campaigns/${missing} {2}NOT_FOUND`))
+  assert.ok(!/ (200|201|400) {2}/.test(notFound), notFound)
+  const rejected = await list('--status', '4xx')
+  assert.match(rejected, /400 {2}POST {4}\/api\/v1\/partner\/workflows /)
+  assert.match(rejected, /GET {5}\/api\/v1\/partner\/campaigns\/:campaign_id {2}/)
+  assert.ok(!rejected.includes('9812345678') && !/ 20\d {2}/.test(rejected), rejected)
+  const unknown = await cli.run(['logs', 'list', '--status', 'bad', '--profile', 'acme'])
+  assert.match(unknown.errors, /must be an HTTP status such as 404, or a class such as 4xx; got bad/)
 })
 
 test('listen forwards only new events unless --from is given, and signs every run with the same secret', async (t) => {

@@ -442,6 +442,8 @@ export interface ExportPersonQuery {
 export interface ListRequestLogQuery {
   /** Only requests that failed: with a status of 400 or higher. */
   failed?: boolean | undefined
+  /** Only requests with this status, such as `404`, or class of statuses, such as `4xx`. */
+  status?: string | undefined
   /** Only requests to this API. */
   api?: 'partner' | 'verification' | 'ats' | undefined
   /** Only the request with this `x-request-id`. */

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { styleText } from 'node:util'
-import { Command } from 'commander'
+import { Command, InvalidArgumentError } from 'commander'
 import type { LoggedRequest } from '../../sdk/index.ts'
 import { examples } from '../examples.ts'
 import { wholeNumberParser } from '../options.ts'
@@ -10,6 +10,7 @@ import { NO_WAIT_OPTION } from '../rate-limit-retry.ts'
 
 interface Options {
   failed?: boolean
+  status?: string
   requestId?: string
   limit: number
 }
@@ -26,10 +27,11 @@ export function logsCommand(): Command {
     .command('list')
     .description('List requests of the last three days, newest first')
     .option('--failed', 'only requests that failed')
+    .option('--status <status>', 'only requests with this status, such as 404 or 4xx', parseStatus)
     .option('--request-id <id>', 'only the request with this x-request-id')
     .option('--limit <n>', 'maximum number of requests', wholeNumberParser(1, PAGE_SIZE), 25)
     .option(...NO_WAIT_OPTION)
-    .addHelpText(...examples('logs list --failed --limit 50', 'logs list --request-id req-1'))
+    .addHelpText(...examples('logs list --failed --limit 50', 'logs list --status 404', 'logs list --request-id req-1'))
     .action(async (options: Options, command: Command) => {
       const call = await openPartnerApi(command.optsWithGlobals<PartnerOptions>())
       const { items } = await readPage(call, options)
@@ -40,6 +42,7 @@ export function logsCommand(): Command {
     .command('tail')
     .description('Print new requests until you press Ctrl-C')
     .option('--failed', 'only requests that failed')
+    .option('--status <status>', 'only requests with this status, such as 404 or 4xx', parseStatus)
     .addHelpText(...examples('logs tail', 'logs tail --failed'))
     .action(async (options: Options, command: Command) => {
       const { profile, json } = command.optsWithGlobals<PartnerOptions & { json?: boolean }>()
@@ -54,6 +57,12 @@ export function logsCommand(): Command {
     })
 
   return logs
+}
+
+function parseStatus(text: string): string {
+  if (!/^[1-5](\d\d|xx)$/i.test(text))
+    throw new InvalidArgumentError(`must be an HTTP status such as 404, or a class such as 4xx; got ${text}`)
+  return text.toLowerCase()
 }
 
 async function tail(
@@ -94,23 +103,34 @@ async function readSince(call: PartnerCall, options: Options, lastId: number): P
 
 async function readPage(
   call: PartnerCall,
-  { failed, requestId, limit, cursor }: Options & { cursor?: string },
+  { failed, status, requestId, limit, cursor }: Options & { cursor?: string },
 ): Promise<{ items: LoggedRequest[]; next_cursor: string | null }> {
   const query = new URLSearchParams({
     limit: String(limit),
     ...(failed ? { failed: 'true' } : {}),
+    ...(status ? { status } : {}),
     ...(requestId ? { request_id: requestId } : {}),
     ...(cursor ? { cursor } : {}),
   })
   return call('GET', `/request-log?${query}`)
 }
 
-function formatRequest({ at, method, route, status, code, duration_ms, request_id, differed }: LoggedRequest): string {
+function formatRequest({
+  at,
+  method,
+  route,
+  path = route,
+  status,
+  code,
+  duration_ms,
+  request_id,
+  differed,
+}: LoggedRequest): string {
   const line = [
     styleText('dim', at),
     styleText(status >= 400 ? 'red' : 'green', String(status)),
     method.padEnd(6),
-    route,
+    path, // servers of earlier versions return the route only
     code ?? '',
     styleText('dim', `${Math.round(duration_ms)} ms ${request_id}`),
   ]

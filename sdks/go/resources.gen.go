@@ -2876,6 +2876,8 @@ type RequestLogResource struct {
 type RequestLogListParams struct {
 	// Only requests that failed: with a status of 400 or higher.
 	Failed *bool
+	// Only requests with this status, such as `404`, or class of statuses, such as `4xx`.
+	Status *string
 	// Only requests to this API.
 	API *ListRequestLogAPI
 	// Only the request with this `x-request-id`.
@@ -2893,6 +2895,9 @@ func (p *RequestLogListParams) values() url.Values {
 	}
 	if p.Failed != nil {
 		query.Set("failed", strconv.FormatBool(*p.Failed))
+	}
+	if p.Status != nil {
+		query.Set("status", *p.Status)
 	}
 	if p.API != nil {
 		query.Set("api", string(*p.API))

@@ -2401,6 +2401,8 @@ type LoggedRequest struct {
 	Method string `json:"method"`
 	// Path with parameter names, such as `/api/v1/partner/mandates/:mandate_id`.
 	Route string `json:"route"`
+	// Path with the IDs of records, such as `/api/v1/partner/mandates/JM_01HZX8Q2V7K3M5N9P4R6T8W0YA`.
+	Path string `json:"path"`
 	// HTTP status of the response.
 	Status int64 `json:"status"`
 	// Error code of the response; null if the request succeeded.

@@ -237,7 +237,8 @@ async function deleteRemainingData(tx: Tx, orgId: string, erasedAt: Date): Promi
   await sql`delete from embed_origins where org_id = ${orgId}`.execute(tx)
   await sql`delete from notifications where org_id = ${orgId}`.execute(tx)
   await sql`delete from console_views where org_id = ${orgId}`.execute(tx)
-  await sql`update candidate_list set decided_by = null where org_id = ${orgId} and decided_by is not null`.execute(tx)
+  await sql`update candidate_list set decided_by = null, assigned_to = null
+    where org_id = ${orgId} and (decided_by is not null or assigned_to is not null)`.execute(tx)
   await sql`delete from console_members where org_id = ${orgId}`.execute(tx)
   await sql`delete from identity_providers where org_id = ${orgId}`.execute(tx) // with its accounts and sessions
   await sql`update privacy_settings set grievance_name = null, grievance_email = null, grievance_phone = null, privacy_email = null,

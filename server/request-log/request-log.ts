@@ -17,6 +17,8 @@ export interface LoggedRequest {
   key_id: string | null
   method: string
   route: string
+  /** The path with the IDs of records; null for requests that an earlier version logged. */
+  path: string | null
   status: number
   code: string | null
   duration_ms: number
@@ -95,6 +97,7 @@ export function openRequestLogger({ db, clock, log }: Pick<Context, 'db' | 'cloc
       key_id: scope.keyId ?? null,
       method: request.method,
       route: request.routeOptions.url ?? '',
+      path: pathWithIds(request),
       status,
       code: request.errorCode ?? null,
       duration_ms: Math.round(reply.elapsedTime * 100) / 100,
@@ -138,6 +141,20 @@ export function openRequestLogger({ db, clock, log }: Pick<Context, 'db' | 'cloc
   }
 }
 
+const RECORD_ID = /^[A-Z]{2,4}_[A-Z0-9]{10,40}$/
+
+/**
+ * Returns the path of a request with the IDs of records in place of the parameters. Other values can be personal, for example a phone number
+ * in the place of an ID.
+ */
+function pathWithIds({ routeOptions, params }: FastifyRequest): string {
+  const values = (params ?? {}) as Record<string, string>
+  return (routeOptions.url ?? '').replace(/:(\w+)/g, (parameter, name: string) => {
+    const value = values[name] ?? ''
+    return RECORD_ID.test(value) ? value : parameter
+  })
+}
+
 function truncateReason({ path, message }: Detail): Detail {
   return {
     path,
@@ -158,9 +175,9 @@ function scopeOf({
 async function insertEntries(queries: Queries, entries: NewLogEntry[]) {
   const column = <K extends keyof NewLogEntry>(name: K) => entries.map((entry) => entry[name])
   await sql`
-    insert into request_log (at, org_id, mode, api, key_id, method, route, status, code, duration_ms, request_id, differed)
+    insert into request_log (at, org_id, mode, api, key_id, method, route, path, status, code, duration_ms, request_id, differed)
     select * from unnest(${column('at')}::timestamptz[], ${column('org_id')}::text[], ${column('mode')}::text[],
-      ${column('api')}::text[], ${column('key_id')}::text[], ${column('method')}::text[], ${column('route')}::text[],
+      ${column('api')}::text[], ${column('key_id')}::text[], ${column('method')}::text[], ${column('route')}::text[], ${column('path')}::text[],
       ${column('status')}::int[], ${column('code')}::text[], ${column('duration_ms')}::real[], ${column('request_id')}::text[],
       ${entries.map(({ differed }) => (differed ? JSON.stringify(differed) : null))}::json[])`.execute(queries)
 }
@@ -169,6 +186,8 @@ export interface RequestFilter {
   /** Text to search for. */
   q?: string | undefined
   failed?: boolean | undefined
+  /** A status such as 404, or a class of statuses such as 4xx. */
+  status?: string | undefined
   api?: LoggedApi | undefined
   request_id?: string | undefined
   /** The last request on the previous page. */
@@ -185,12 +204,12 @@ export interface RequestPosition {
 export async function listRequests(
   queries: Queries,
   { orgId, mode }: OrgScope,
-  { failed, api, request_id, q, before, limit }: RequestFilter,
+  { before, limit, ...filter }: RequestFilter,
 ): Promise<LoggedRequest[]> {
-  const conditions = [requestCondition({ orgId, mode }, { failed, api, request_id, q })]
+  const conditions = [requestCondition({ orgId, mode }, filter)]
   if (before !== undefined) conditions.push(sql`(at, id) < (${new Date(before.at)}, ${before.id})`)
   const { rows } = await sql<LoggedRequest>`
-    select id, at, api, key_id, method, route, status, code, duration_ms, request_id, differed from request_log
+    select id, at, api, key_id, method, route, path, status, code, duration_ms, request_id, differed from request_log
     where ${sql.join(conditions, sql` and `)} order by at desc, id desc limit ${limit}`.execute(queries)
   return rows
 }
@@ -198,10 +217,14 @@ export async function listRequests(
 /** Returns the condition on `request_log` of a filter. `q` is part of a path, an error code, or a whole key ID or request ID. */
 export function requestCondition(
   { orgId, mode }: OrgScope,
-  { failed, api, request_id, q }: Pick<RequestFilter, 'failed' | 'api' | 'request_id' | 'q'>,
+  { failed, status, api, request_id, q }: Omit<RequestFilter, 'before' | 'limit'>,
 ) {
   const conditions = [sql`org_id = ${orgId} and mode = ${mode}`]
   if (failed) conditions.push(sql`status >= 400`)
+  if (status?.endsWith('xx')) {
+    const first = 100 * Number(status[0])
+    conditions.push(sql`status between ${first} and ${first + 99}`)
+  } else if (status !== undefined) conditions.push(sql`status = ${Number(status)}`)
   if (api !== undefined) conditions.push(sql`api = ${api}`)
   if (request_id !== undefined) conditions.push(sql`request_id = ${request_id}`)
   if (q !== undefined) {
@@ -210,13 +233,13 @@ export function requestCondition(
       .toLowerCase()
       .replaceAll(/[\\%_]/g, '\\$&')}%`
     conditions.push(
-      sql`(lower(method || ' ' || route) like ${pattern} or lower(code) like ${pattern} or key_id = ${q.trim()} or request_id = ${q.trim()})`,
+      sql`(lower(method || ' ' || route) like ${pattern} or lower(method || ' ' || path) like ${pattern} or lower(code) like ${pattern} or key_id = ${q.trim()} or request_id = ${q.trim()})`,
     )
   }
   return sql.join(conditions, sql` and `)
 }
 
 /** Returns a logged request as the APIs return it. */
-export function loggedRequestRecord({ at, differed, ...request }: LoggedRequest) {
-  return { ...request, at: at.toISOString(), differed: differed ?? [] }
+export function loggedRequestRecord({ at, differed, path, ...request }: LoggedRequest) {
+  return { ...request, path: path ?? request.route, at: at.toISOString(), differed: differed ?? [] }
 }

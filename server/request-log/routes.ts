@@ -21,10 +21,10 @@ export function partnerRequestLogRoutes(app: App, { db, vault }: Context): void 
         response: { 200: success(listOf(LoggedRequestRecord)) },
       },
     },
-    async ({ caller, query: { failed, api, request_id, limit, cursor } }) => {
-      const cursorScope = `request log ${caller.orgId} ${caller.mode} ${JSON.stringify([failed, api, request_id])}`
+    async ({ caller, query: { failed, status, api, request_id, limit, cursor } }) => {
+      const cursorScope = `request log ${caller.orgId} ${caller.mode} ${JSON.stringify([failed, status, api, request_id])}`
       const before = readCursor<RequestPosition>(vault, cursorScope, cursor)
-      const filter = { failed, api, request_id, before, limit: limit + 1 }
+      const filter = { failed, status, api, request_id, before, limit: limit + 1 }
       const found = await listRequests(db.queries, caller, filter)
       const page = found.slice(0, limit)
       const last = page.at(-1)

@@ -392,6 +392,8 @@ export interface ConsoleLoggedRequest {
   method: string
   /** Path with parameter names, such as `/api/v1/partner/mandates/:mandate_id`. */
   route: string
+  /** Path with the IDs of records, such as `/api/v1/partner/mandates/JM_01HZX8Q2V7K3M5N9P4R6T8W0YA`. */
+  path: string
   /** HTTP status of the response. */
   status: number
   code: string | null
@@ -423,6 +425,23 @@ export interface ConsoleLoggedRequestCountedList {
 export interface ConsoleNotification {
   notification_id: string
   kind: NotificationKind
+  type:
+    | 'candidates_qualified'
+    | 'candidates_undecided'
+    | 'candidates_ended'
+    | 'candidates_assigned'
+    | 'endpoint_failing'
+    | 'messages_failed'
+    | 'ats_report_failed'
+    | 'credits_low'
+    | 'credits_exhausted'
+    | 'skill_request_approved'
+    | 'skill_request_rejected'
+  /** Number of events. */
+  count: number
+  /** The names and reasons in the text. */
+  values: Record<string, string>
+  /** In English. */
   text: string
   /** The page that it is about, below organisation and mode. */
   path: string
@@ -1282,7 +1301,7 @@ export interface NewScimToken {
   token: string
 }
 
-export type NotificationKind = 'results' | 'failures' | 'credits' | 'skill_requests'
+export type NotificationKind = 'results' | 'assignments' | 'failures' | 'credits' | 'skill_requests'
 
 export interface NotificationList {
   items: ConsoleNotification[]
@@ -1369,6 +1388,8 @@ export interface OrganisationSummary {
     declined: number
     failed: number
   }
+  /** Candidates without a decision who are assigned to the signed-in member. */
+  assigned_to_me: number
   credits: number
   webhooks: {
     enabled: number
@@ -1671,6 +1692,8 @@ export interface RecruiterResult {
   decided_by: string | null
   decided_by_name: string | null
   decided_at: string | null
+  assigned_to: string | null
+  assigned_to_name: string | null
 }
 
 export interface RecruiterResultCountedList {

@@ -1027,6 +1027,8 @@ export interface LoggedRequest {
   method: string
   /** Path with parameter names, such as `/api/v1/partner/mandates/:mandate_id`. */
   route: string
+  /** Path with the IDs of records, such as `/api/v1/partner/mandates/JM_01HZX8Q2V7K3M5N9P4R6T8W0YA`. */
+  path: string
   /** HTTP status of the response. */
   status: number
   /** Error code of the response; null if the request succeeded. */

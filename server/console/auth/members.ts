@@ -3,6 +3,7 @@ import { problem } from '../../api/problem.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
 import { newId } from '../../platform/ids.ts'
+import { removeAssignments } from '../candidates/assignments.ts'
 import { changeIdentityEmail, deleteIdentity } from '../identity-providers/identities.ts'
 import { endSessionsOfMember } from './console-access.ts'
 import type { MemberRole } from './roles.ts'
@@ -143,6 +144,7 @@ export async function removeMember(tx: Tx, orgId: string, memberId: string): Pro
   const member = await lockMember(tx, orgId, memberId)
   await requireAnotherOwner(tx, member)
   await tx.deleteFrom('console_members').where('member_id', '=', memberId).execute()
+  await removeAssignments(tx, orgId, memberId)
   await endSessionsOfMember(tx, orgId, member.email)
   await deleteIdentity(tx, orgId, member.email)
   return member
@@ -167,6 +169,7 @@ export async function deprovisionMember(tx: Tx, orgId: string, email: string): P
     .where(hasEmail(email))
     .returning(['member_id', 'email'])
     .executeTakeFirst()
+  if (removed) await removeAssignments(tx, orgId, removed.member_id)
   await endSessionsOfMember(tx, orgId, removed?.email ?? email)
   await deleteIdentity(tx, orgId, email)
   return removed?.member_id

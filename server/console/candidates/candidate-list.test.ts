@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parse } from 'csv-parse/sync'
 import { startApp } from '../../../test/support/app.ts'
-import { signInMember } from '../../../test/support/console.ts'
+import { type ConsoleUser, signIn, signInMember } from '../../../test/support/console.ts'
 import { aCandidate, aTestNumberCandidate, createCampaignPartner, passTime } from '../../../test/support/partners.ts'
 import { answerWithoutVerdict } from '../../../test/support/undecided-candidate.ts'
 import { until } from '../../../test/support/until.ts'
@@ -328,6 +328,86 @@ test('recruiters mark candidates and write notes, which are stored encrypted, li
   const audit = (await owner.get(`/orgs/${partner.orgId}/audit`)).body.data.items
   assert.equal(audit.filter(({ action }: any) => action === 'candidates.decide').length, 3)
   assert.ok(!JSON.stringify(audit).includes('6 pm'))
+})
+
+test('candidates are assigned to members, who are notified, filter and count them, until they leave', async (t) => {
+  const app = await startApp(t)
+  const partner = await createCampaignPartner(app)
+  const { mandate_id } = await partner.createMandate()
+  await partner.createCampaign(mandate_id, [aCandidate(1), aCandidate(2), aCandidate(3)])
+  const [owner, meera, viewer] = [
+    await signInMember(app, partner.orgId, 'owner'),
+    await signInMember(app, partner.orgId, 'recruiter'),
+    await signInMember(app, partner.orgId, 'viewer'),
+  ]
+  assert.equal((await meera.put('/account/name', { name: 'Meera Nair' })).status, 200)
+  const org = `/orgs/${partner.orgId}`
+  const base = `${org}/test/recruiter-results`
+  const list = async (user: ConsoleUser, query = '') => (await user.get(`${base}?${query}`)).body.data
+  const memberId = async ({ email }: ConsoleUser) =>
+    (await owner.get(`${org}/members`)).body.data.items.find((member: any) => member.email === email).member_id
+  const assign = (user: ConsoleUser, candidate_ids: string[], member_id: string | null) =>
+    user.post(`${base}/assignments`, { candidate_ids, member_id })
+  const ids: string[] = (await list(owner)).items.map(({ candidate }: any) => candidate.candidate_id)
+  const unread = async (user: ConsoleUser) =>
+    (await user.get(`${org}/test/notifications/unread`)).body.data.unread as number
+  const before = await unread(owner)
+
+  const assigned = await assign(owner, ids.slice(0, 2), await memberId(meera))
+  assert.deepEqual(assigned.body.data.candidate_ids.toSorted(), ids.slice(0, 2).toSorted())
+  assert.deepEqual((await assign(owner, ids.slice(0, 2), await memberId(meera))).body.data.candidate_ids, [])
+  const mine = await list(meera, 'assigned_to=me')
+  assert.deepEqual([mine.total, mine.items[0].assigned_to_name], [2, 'Meera Nair'])
+  assert.equal((await list(owner, 'assigned_to=me')).total, 0)
+  assert.equal((await list(owner, `assigned_to=${await memberId(meera)}`)).total, 2)
+  assert.equal((await list(owner, 'assigned_to=none')).total, 1)
+  assert.equal((await list(meera, 'assigned_to=me&q=person')).total, 2)
+  assert.equal((await list(await signIn(app), 'assigned_to=me')).total, 0)
+  const { items } = (await meera.get(`${org}/test/notifications`)).body.data
+  assert.deepEqual(
+    items.map(({ text, path }: any) => [text, path]),
+    [['2 candidates were assigned to you', '/results?assigned_to=me&decision=none']],
+  )
+  assert.deepEqual([await unread(meera), await unread(owner)], [1, before], 'only the member is notified')
+  await meera.post(`${org}/test/notifications/read`)
+  await assign(meera, [ids[2]!], await memberId(meera))
+  assert.equal(await unread(meera), 0, 'not about what they assign to themselves')
+
+  const countOpen = async () => (await meera.get(`${org}/test/summary`)).body.data.assigned_to_me
+  assert.equal(await countOpen(), 3)
+  await meera.post(`${base}/decisions`, { candidate_ids: [ids[0]], decision: 'called' })
+  assert.deepEqual([await countOpen(), (await list(meera, 'assigned_to=me&decision=none')).total], [2, 2])
+  const csv = (await meera.get(`${org}/test/export/results.csv?assigned_to=me`)).body as unknown as string
+  const exported = parse(csv.replace('\ufeff', ''), { columns: true }) as Record<string, string>[]
+  assert.deepEqual(
+    exported.map(({ assigned_to }) => assigned_to),
+    ['Meera Nair', 'Meera Nair', 'Meera Nair'],
+  )
+
+  const one = (await viewer.get(`${base}/${ids[0]}`)).body.data
+  assert.deepEqual([one.candidate.candidate_id, one.decision, one.assigned_to_name], [ids[0], 'called', 'Meera Nair'])
+
+  assert.equal((await assign(viewer, [ids[0]!], null)).status, 403)
+  assert.equal((await assign(owner, [ids[0]!], await memberId(viewer))).status, 400)
+  assert.equal((await viewer.get(`${base}?assigned_to=somebody`)).status, 400)
+  const stranger = await createCampaignPartner(app)
+  const foreigner = await signInMember(app, stranger.orgId, 'recruiter')
+  assert.equal((await foreigner.get(`/orgs/${stranger.orgId}/test/recruiter-results/${ids[0]}`)).status, 404)
+  const foreign = { candidate_ids: [ids[0]], member_id: null }
+  assert.deepEqual(
+    (await foreigner.post(`/orgs/${stranger.orgId}/test/recruiter-results/assignments`, foreign)).body.data
+      .candidate_ids,
+    [],
+  )
+  const { items: members } = (await foreigner.get(`/orgs/${stranger.orgId}/members`)).body.data
+  assert.equal((await assign(owner, [ids[0]!], members[0].member_id)).status, 400)
+
+  assert.deepEqual((await assign(owner, [ids[2]!], null)).body.data.candidate_ids, [ids[2]])
+  assert.equal((await list(owner, 'assigned_to=none')).total, 1)
+  assert.equal((await owner.delete(`${org}/members/${await memberId(meera)}`)).status, 200)
+  assert.equal((await list(owner, 'assigned_to=none')).total, 3)
+  const audit = (await owner.get(`${org}/audit`)).body.data.items
+  assert.equal(audit.filter(({ action }: any) => action === 'candidates.assign').length, 3)
 })
 
 test('the export, correction and erasure of a person include what the list stores about them', async (t) => {

@@ -33,6 +33,8 @@ export interface CandidateFilter {
   status?: ResultStatus | undefined
   verdict?: VerdictFilter | undefined
   decision?: Decision | 'none' | undefined
+  /** The ID of a member, or `none` for candidates who are not assigned. */
+  assigned_to?: string | undefined
   updated_after?: Date | undefined
   candidate_ids?: string[] | undefined
 }
@@ -166,6 +168,7 @@ export interface ListedRow {
   note: Buffer | null
   decided_by: string | null
   decided_at: Date | null
+  assigned_to: string | null
   position: CandidatePosition
 }
 
@@ -214,7 +217,7 @@ export async function listCandidateRows(
   const matches = sql`select * from candidate_list l where ${sql.join(conditions, sql` and `)}`
   const { rows } = await sql<Omit<ListedRow, 'candidacy' | 'position'> & { candidate_id: string; sorted_at: Date }>`
     with l as ${isSortedAfterwards ? sql`materialized` : sql`not materialized`} (${matches})
-    select l.candidate_id, l.listed_at, l.decision, l.note, l.decided_by, l.decided_at, ${key} as sorted_at from l
+    select l.candidate_id, l.listed_at, l.decision, l.note, l.decided_by, l.decided_at, l.assigned_to, ${key} as sorted_at from l
     order by ${key} ${direction}, l.candidate_id ${direction} limit ${limit}`.execute(queries)
   const candidacies = new Map(
     (
@@ -269,13 +272,14 @@ function indexedValues({ campaign_id, mandate_id, status, verdict, decision }: C
 }
 
 /** Returns whether a filter has conditions that the index of the search does not contain. */
-function hasOtherConditions({ decision, job_id, updated_after, candidate_ids }: CandidateFilter): boolean {
-  return decision === 'none' || [job_id, updated_after, candidate_ids].some((value) => value !== undefined)
+function hasOtherConditions({ decision, assigned_to, job_id, updated_after, candidate_ids }: CandidateFilter): boolean {
+  return decision === 'none' || [assigned_to, job_id, updated_after, candidate_ids].some((value) => value !== undefined)
 }
 
 /** Returns the conditions of a filter other than its search. */
 function filterConditions({ orgId, mode }: OrgScope, filter: CandidateFilter): RawBuilder<unknown>[] {
-  const { campaign_id, mandate_id, job_id, status, verdict, decision, updated_after, candidate_ids } = filter
+  const { campaign_id, mandate_id, job_id, status, verdict, decision, assigned_to, updated_after, candidate_ids } =
+    filter
   const conditions = [sql`l.org_id = ${orgId} and l.mode = ${mode}`]
   if (campaign_id !== undefined) conditions.push(sql`l.campaign_id = ${campaign_id}`)
   if (mandate_id !== undefined) conditions.push(sql`l.mandate_id = ${mandate_id}`)
@@ -288,6 +292,8 @@ function filterConditions({ orgId, mode }: OrgScope, filter: CandidateFilter): R
   else if (verdict !== undefined) conditions.push(sql`l.verdict = ${verdict}`)
   if (decision === 'none') conditions.push(sql`l.decision is null`)
   else if (decision !== undefined) conditions.push(sql`l.decision = ${decision}`)
+  if (assigned_to === 'none') conditions.push(sql`l.assigned_to is null`)
+  else if (assigned_to !== undefined) conditions.push(sql`l.assigned_to = ${assigned_to}`)
   if (candidate_ids !== undefined) conditions.push(sql`l.candidate_id = any (${candidate_ids}::text[])`)
   if (updated_after !== undefined) conditions.push(sql`l.listed_at > ${updated_after}`)
   return conditions

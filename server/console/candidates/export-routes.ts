@@ -8,9 +8,10 @@ import { MAX_VERIFIED_SKILLS } from '../../mandates/rules.ts'
 import type { App } from '../../platform/http/server.ts'
 import { csvCell } from '../../platform/text/csv-cell.ts'
 import { recordRequestAudit } from '../auth/guards.ts'
+import { loadAssigneeNames } from './assignments.ts'
 import { type CandidatePosition, listCandidateRows, refreshCandidateList } from './candidate-list.ts'
 import { candidateRecords, type ListedCandidate } from './records.ts'
-import { candidateFilter, ExportFilters } from './routes.ts'
+import { candidateFilter, ExportFilters, resolveAssignee } from './routes.ts'
 
 const ROWS_PER_QUERY = 500
 
@@ -56,6 +57,7 @@ const COLUMNS = [
   'decision',
   'note',
   'decided_by',
+  'assigned_to',
   'job_id',
   'result_id',
   'campaign_id',
@@ -79,7 +81,7 @@ export function exportRoutes(app: App, context: Context): void {
       reply
         .type('text/csv; charset=utf-8')
         .header('content-disposition', `attachment; filename="results-${caller.mode}.csv"`)
-      return reply.send(Readable.from(csvLines(caller, query)) as never)
+      return reply.send(Readable.from(csvLines(caller, await resolveAssignee(db.queries, request, query))) as never)
     },
   )
 
@@ -95,7 +97,17 @@ export function exportRoutes(app: App, context: Context): void {
       })
       if (page.length > 0) {
         const candidates = await candidateRecords(db.queries, page)
-        yield candidates.map((candidate) => `${cellsOfResult(candidate).map(csvCell).join(',')}\r\n`).join('')
+        const assigneeNameOf = await loadAssigneeNames(
+          db.queries,
+          scope.orgId,
+          candidates.map(({ assigned_to }) => assigned_to),
+        )
+        yield candidates
+          .map(
+            (candidate) =>
+              `${cellsOfResult(candidate, assigneeNameOf(candidate.assigned_to)).map(csvCell).join(',')}\r\n`,
+          )
+          .join('')
       }
       if (page.length < ROWS_PER_QUERY) return
       after = page.at(-1)!.position
@@ -103,7 +115,10 @@ export function exportRoutes(app: App, context: Context): void {
   }
 }
 
-function cellsOfResult({ candidate, output, knocked_out_by, ...result }: ListedCandidate): unknown[] {
+function cellsOfResult(
+  { candidate, output, knocked_out_by, ...result }: ListedCandidate,
+  assigneeName: string | null,
+): unknown[] {
   const skills = 'skills' in output ? output.skills : undefined
   const answers = 'enrichment' in output ? output.enrichment : undefined
   return [
@@ -139,6 +154,7 @@ function cellsOfResult({ candidate, output, knocked_out_by, ...result }: ListedC
     result.decision,
     result.note,
     result.decided_by,
+    assigneeName,
     result.job_id,
     result.result_id,
     result.campaign_id,

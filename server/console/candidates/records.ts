@@ -25,7 +25,7 @@ export async function findCampaignTitles(queries: Queries, campaignIds: string[]
 /** Returns the results of listed candidates, with the names of campaigns and jobs and the notes of recruiters. */
 export async function candidateRecords(queries: Queries, rows: ListedRow[]) {
   const titles = await findCampaignTitles(queries, [...new Set(rows.map(({ candidacy }) => candidacy.campaign_id))])
-  return rows.map(({ candidacy, decision, note, decided_by, decided_at }) => {
+  return rows.map(({ candidacy, decision, note, decided_by, decided_at, assigned_to }) => {
     const title = titles.get(candidacy.campaign_id)
     return {
       ...recruiterResult(candidacy),
@@ -36,6 +36,7 @@ export async function candidateRecords(queries: Queries, rows: ListedRow[]) {
       note: openPersonal<string>(candidacy.person_key, note, notePurpose(candidacy.candidate_id)) ?? null,
       decided_by,
       decided_at: decided_at?.toISOString() ?? null,
+      assigned_to,
     }
   })
 }

@@ -13,9 +13,8 @@ import { openReportView } from '../../reports/report-view.ts'
 import { recordRequestAudit } from '../auth/guards.ts'
 import { getCandidate } from '../phone/phone.ts'
 import { successResponse } from '../schema.ts'
-import { NewReportLink, ReportLink, ReportLinkInput } from './schema.ts'
+import { CandidateParams, NewReportLink, ReportLink, ReportLinkInput } from './schema.ts'
 
-const CandidateParams = Type.Object({ candidate_id: Type.String({ pattern: '^CD_[A-Z0-9]{10,40}$' }) })
 const LinkParams = Type.Object({
   ...CandidateParams.properties,
   link_id: Type.String({ pattern: '^RL_[A-Z0-9]{10,40}$' }),

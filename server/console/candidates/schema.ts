@@ -2,6 +2,7 @@ import { type TSchema, Type } from 'typebox'
 import { named } from '../../platform/http/named-schemas.ts'
 import { linkValidityDays } from '../../reports/report-links.ts'
 import { KnockoutAnswer, resultOf } from '../../results/schema.ts'
+import { memberParams } from '../organisation/schema.ts'
 import { closed } from '../schema.ts'
 import { decisions } from './candidate-list.ts'
 
@@ -37,6 +38,8 @@ export const ListedCandidateRecord = named(
     decided_by: orNull(text),
     decided_by_name: orNull(text),
     decided_at: orNull(text),
+    assigned_to: orNull(text),
+    assigned_to_name: orNull(text),
   }),
 )
 
@@ -44,12 +47,17 @@ export const ListedCandidateRecord = named(
 const MAX_CANDIDATES_PER_CALL = 400
 const MAX_NOTE_LENGTH = 2000
 
+const CandidateId = Type.String({ pattern: '^CD_[A-Z0-9]{10,40}$' })
+export const CandidateParams = Type.Object({ candidate_id: CandidateId })
+
+const CandidateIds = Type.Array(CandidateId, {
+  minItems: 1,
+  maxItems: MAX_CANDIDATES_PER_CALL,
+})
+
 export const DecisionInput = Type.Object(
   {
-    candidate_ids: Type.Array(Type.String({ pattern: '^CD_[A-Z0-9]{10,40}$' }), {
-      minItems: 1,
-      maxItems: MAX_CANDIDATES_PER_CALL,
-    }),
+    candidate_ids: CandidateIds,
     decision: Type.Optional(Type.Union([Decision, Type.Null()], { description: 'Null removes the decision.' })),
     note: Type.Optional(
       Type.Union([Type.String({ maxLength: MAX_NOTE_LENGTH }), Type.Null()], { description: 'Null removes the note.' }),
@@ -59,6 +67,14 @@ export const DecisionInput = Type.Object(
 )
 
 export const DecisionResult = named('DecisionResult', Type.Object({ candidate_ids: Type.Array(text) }))
+
+export const AssignmentInput = Type.Object(
+  {
+    candidate_ids: CandidateIds,
+    member_id: Type.Union([memberParams.member_id, Type.Null()], { description: 'Null removes the assignment.' }),
+  },
+  closed,
+)
 
 /** A valid link to the report of a candidate. */
 export const ReportLink = named(

@@ -10,6 +10,7 @@ import { emailHtml, emailLink, emailLinkList, emailParagraph } from '../email-pa
 import {
   type DescribedNotification,
   describeNotifications,
+  isFor,
   type Notification,
   type NotificationKind,
   notificationColumns,
@@ -97,7 +98,9 @@ async function selectNotifications(tx: Tx, member: DueMember, where: RawBuilder<
     select ${notificationColumns} from notification_settings s join console_members m using (member_id)
       join notifications n on n.org_id = s.org_id
       left join notification_receipts r on r.notification_id = n.notification_id and r.member_id = s.member_id
-    where s.member_id = ${member.member_id} and ${where} order by n.updated_at desc`.execute(tx)
+    where s.member_id = ${member.member_id} and ${isFor(sql`s.member_id`)} and ${where} order by n.updated_at desc`.execute(
+    tx,
+  )
   return rows
 }
 

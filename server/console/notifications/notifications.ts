@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { OrgScope } from '../../access/caller.ts'
 import type { Mode } from '../../access/keys.ts'
 import type { AdapterName } from '../../ats/adapter.ts'
@@ -11,13 +11,14 @@ import { indianDate } from '../../platform/india-time.ts'
 import { findCampaignTitles } from '../candidates/records.ts'
 
 /** Members choose for each kind whether they want notifications. */
-export const notificationKinds = ['results', 'failures', 'credits', 'skill_requests'] as const
+export const notificationKinds = ['results', 'assignments', 'failures', 'credits', 'skill_requests'] as const
 export type NotificationKind = (typeof notificationKinds)[number]
 
-const KIND_OF_TYPE = {
+export const KIND_OF_TYPE = {
   candidates_qualified: 'results',
   candidates_undecided: 'results',
   candidates_ended: 'results',
+  candidates_assigned: 'assignments',
   endpoint_failing: 'failures',
   messages_failed: 'failures',
   ats_report_failed: 'failures',
@@ -80,6 +81,9 @@ export interface Notification {
   is_unread: boolean
 }
 
+/** The condition that a notification `n` is for a member: those about assignments are only for the member whom they concern. */
+export const isFor = (memberId: RawBuilder<unknown>) => sql`(n.kind <> 'assignments' or n.subject = ${memberId})`
+
 export const notificationColumns = sql`n.notification_id, n.mode, n.kind, n.type, n.subject, n.count, n.details, n.updated_at,
   n.count > coalesce(r.read_count, 0) as is_unread`
 
@@ -99,6 +103,7 @@ export async function listNotifications(
     select ${notificationColumns} from notifications n
       left join notification_receipts r on r.notification_id = n.notification_id and r.member_id = ${memberId}
     where n.org_id = ${orgId} and n.mode = ${mode} and n.kind = any (${kinds}::text[])
+      and ${isFor(sql`${memberId}`)}
     order by n.updated_at desc, n.notification_id desc limit ${MAX_LISTED}`.execute(queries)
   return rows
 }
@@ -111,9 +116,8 @@ export async function countUnread(
   const { rows } = await sql<{ count: number }>`
     select count(*)::int as count from notifications n
       left join notification_receipts r on r.notification_id = n.notification_id and r.member_id = ${memberId}
-    where n.org_id = ${orgId} and n.mode = ${mode} and n.kind = any (${kinds}::text[]) and n.count > coalesce(r.read_count, 0)`.execute(
-    queries,
-  )
+    where n.org_id = ${orgId} and n.mode = ${mode} and n.kind = any (${kinds}::text[])
+      and ${isFor(sql`${memberId}`)} and n.count > coalesce(r.read_count, 0)`.execute(queries)
   return rows[0]!.count
 }
 
@@ -121,7 +125,8 @@ export async function countUnread(
 export async function markAllRead(tx: Tx, { orgId, mode }: OrgScope, memberId: string): Promise<void> {
   await sql`
     insert into notification_receipts as r (member_id, notification_id, org_id, read_count)
-    select ${memberId}, notification_id, org_id, count from notifications where org_id = ${orgId} and mode = ${mode}
+    select ${memberId}, notification_id, org_id, count from notifications n where n.org_id = ${orgId} and n.mode = ${mode}
+      and ${isFor(sql`${memberId}`)}
     order by notification_id
     on conflict (member_id, notification_id) do update set read_count = greatest(r.read_count, excluded.read_count)
       where r.read_count < excluded.read_count`.execute(tx)
@@ -133,11 +138,14 @@ export async function deleteOldNotifications(tx: Tx, now: number): Promise<void>
 
 /** A notification as text, with the path of the console page that it links to, below organisation and mode. */
 export interface DescribedNotification extends Notification {
+  /** In English, the language of emails. */
   text: string
   path: string
+  /** The names and reasons in the text, with which the console writes it in the language of the member. */
+  values: Record<string, string>
 }
 
-/** Describes notifications in English, the language of the console. */
+/** Describes notifications in English. */
 export async function describeNotifications(
   queries: Queries,
   notifications: Notification[],
@@ -147,7 +155,15 @@ export async function describeNotifications(
   return notifications.map((notification) => {
     const { type, subject, count, details } = notification
     const campaignName = titles.get(subject)?.campaign_name ?? subject
-    return { ...notification, ...describe(type, subject, count, details as Record<string, string>, campaignName) }
+    const values: Record<string, string> = Object.fromEntries(
+      Object.entries(details).map(([name, value]) => [name, String(value)]),
+    )
+    if (type === 'ats_report_failed') values.system = adapters[values.adapter as AdapterName].title
+    return {
+      ...notification,
+      ...describe(type, subject, count, values, campaignName),
+      values: notification.kind === 'results' ? { ...values, campaign: campaignName } : values,
+    }
   })
 }
 
@@ -182,6 +198,11 @@ function describe(
         text: `${candidates} ended without qualifying in “${campaignName}”`,
         path: `/results?campaign_id=${subject}`,
       }
+    case 'candidates_assigned':
+      return {
+        text: `${candidates} ${count === 1 ? 'was' : 'were'} assigned to you`,
+        path: '/results?assigned_to=me&decision=none',
+      }
     case 'endpoint_failing':
       return {
         text: `All deliveries to the webhook endpoint ${details.url} have failed for a day`,
@@ -195,7 +216,7 @@ function describe(
     case 'ats_report_failed': {
       const reports = count === 1 ? 'A report' : `${count.toLocaleString('en')} reports`
       return {
-        text: `${reports} to ${adapters[details.adapter as AdapterName].title} failed and will not be retried`,
+        text: `${reports} to ${details.system} failed and will not be retried`,
         path: `/integrations/${subject}`,
       }
     }

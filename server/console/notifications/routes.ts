@@ -85,6 +85,16 @@ export function notificationRoutes(app: App, context: Context): void {
   }
 }
 
-function notificationRecord({ notification_id, kind, text, path, updated_at, is_unread }: DescribedNotification) {
-  return { notification_id, kind, text, path, updated_at: updated_at.toISOString(), is_unread }
+function notificationRecord({
+  notification_id,
+  kind,
+  type,
+  count,
+  values,
+  text,
+  path,
+  updated_at,
+  is_unread,
+}: DescribedNotification) {
+  return { notification_id, kind, type, count, values, text, path, updated_at: updated_at.toISOString(), is_unread }
 }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { named } from '../../platform/http/named-schemas.ts'
 import { closed } from '../schema.ts'
-import { notificationKinds } from './notifications.ts'
+import { KIND_OF_TYPE, notificationKinds } from './notifications.ts'
 
 const text = Type.String()
 const Kind = named('NotificationKind', Type.Enum([...notificationKinds]))
@@ -11,7 +11,10 @@ const NotificationRecord = named(
   Type.Object({
     notification_id: text,
     kind: Kind,
-    text,
+    type: Type.Enum(Object.keys(KIND_OF_TYPE) as (keyof typeof KIND_OF_TYPE)[]),
+    count: Type.Integer({ description: 'Number of events.' }),
+    values: Type.Record(Type.String(), Type.String(), { description: 'The names and reasons in the text.' }),
+    text: Type.String({ description: 'In English.' }),
     path: Type.String({ description: 'The page that it is about, below organisation and mode.' }),
     updated_at: text,
     is_unread: Type.Boolean(),

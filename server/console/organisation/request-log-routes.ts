@@ -36,20 +36,20 @@ export function requestLogRoutes(app: App, { db, vault }: Context, requestLogger
       config: { role: 'viewer' },
       schema: { querystring: ConsoleRequestsQuery, response: { 200: success(countedListOf(ConsoleLoggedRequest)) } },
     },
-    async ({ caller, query: { failed, api, request_id, q, ...page } }) => {
+    async ({ caller, query: { limit, cursor, ...filter } }) => {
       await requestLogger.flush() // include requests of the last second
       const resultPage = await paginate(
         vault,
-        `requests by time of ${caller.orgId} ${caller.mode} ${JSON.stringify([failed, api, request_id, q])}`,
-        page,
-        (before: RequestPosition | undefined, limit) =>
-          listRequests(db.queries, caller, { failed, api, request_id, q, before, limit }),
+        `requests by time of ${caller.orgId} ${caller.mode} ${JSON.stringify(Object.entries(filter).sort())}`,
+        { limit, ...(cursor === undefined ? {} : { cursor }) },
+        (before: RequestPosition | undefined, pageLimit) =>
+          listRequests(db.queries, caller, { ...filter, before, limit: pageLimit }),
         ({ at, id }) => ({ at: at.toISOString(), id }),
         loggedRequestRecord,
       )
-      const condition = requestCondition(caller, { failed, api, request_id, q })
+      const condition = requestCondition(caller, filter)
       const counted =
-        page.cursor === undefined ? await countUpToLimit(db.queries, sql`request_log`, condition) : { total: null }
+        cursor === undefined ? await countUpToLimit(db.queries, sql`request_log`, condition) : { total: null }
       const keyIds = new Set(resultPage.items.flatMap(({ key_id }) => key_id ?? []))
       const keyNames = keyIds.size > 0 ? await findKeyNames(db.queries, caller.orgId, [...keyIds]) : new Map()
       const items = resultPage.items.map((item) => ({ ...item, key_name: keyNames.get(item.key_id ?? '') ?? null }))

@@ -12,6 +12,7 @@ import { MemberName, parseMemberName } from '../auth/member-names.ts'
 import {
   addMember,
   changeMemberRole,
+  findMemberByEmail,
   getMember,
   listMembers,
   lockMembers,
@@ -20,6 +21,7 @@ import {
 } from '../auth/members.ts'
 import { MemberRoleSchema } from '../auth/schema.ts'
 import { sendInvitation } from '../auth/sign-in-emails.ts'
+import { countOpenAssignments } from '../candidates/assignments.ts'
 import { paginate } from '../paginate.ts'
 import { closed, EmailAddress, successResponse } from '../schema.ts'
 import { MemberRecord, memberParams, OrganisationSummary, OrganisationWithRole } from './schema.ts'
@@ -53,7 +55,13 @@ export function organisationRoutes(app: App, context: Context): void {
   app.get(
     '/orgs/:org/:mode/summary',
     { config: viewerConfig, schema: { response: { 200: success(OrganisationSummary) } } },
-    async ({ caller }) => successResponse('Summary', await organisationSummary(context, caller)),
+    async ({ caller, session }) => {
+      const member = await findMemberByEmail(db.queries, caller.orgId, session.email)
+      return successResponse('Summary', {
+        ...(await organisationSummary(context, caller)),
+        assigned_to_me: member ? await countOpenAssignments(db.queries, caller, member.member_id) : 0,
+      })
+    },
   )
 
   app.get(

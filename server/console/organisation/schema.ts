@@ -46,6 +46,9 @@ export const OrganisationSummary = named(
     mandates: Type.Object({ preparing: count, ready: count, failed: count }),
     campaigns: Type.Object({ scheduled: count, running: count, paused: count, completed: count }),
     candidates: Type.Object({ total: count, pending: count, completed: count, declined: count, failed: count }),
+    assigned_to_me: Type.Integer({
+      description: 'Candidates without a decision who are assigned to the signed-in member.',
+    }),
     credits: count,
     webhooks: Type.Object({ enabled: count, failing: count, disabled: count }),
     members: count,

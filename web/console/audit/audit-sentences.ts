@@ -142,6 +142,8 @@ export function auditSentence({ action, details }: Pick<AuditEntry, 'action' | '
   if (action === 'operator.read')
     return t('Viewed {route}', { route: describeRoute(String((details as { route?: string }).route ?? '')) })
   if (action === 'candidates.decide') return describeDecision(details as DecisionDetails)
+  if (action === 'candidates.assign')
+    return describeAssignment(details as { count?: number; member_id?: string | null })
   if (text) return text
   const [, method, path] = /^(POST|PUT|PATCH|DELETE) (\/.*)$/.exec(action) ?? []
   return method && path ? describeCall(method, path) : capitalise(action.replaceAll(/[._]/g, ' '))
@@ -157,6 +159,14 @@ const DECISION_NAMES: Record<string, string> = {
   called: t('called'),
   shortlisted: t('shortlisted'),
   rejected: t('rejected'),
+}
+
+function describeAssignment({ count = 0, member_id }: { count?: number; member_id?: string | null }): string {
+  const candidates =
+    count === 1 ? t('1 candidate') : t('{count} candidates', { count: count.toLocaleString(displayLocale()) })
+  return member_id
+    ? t('Assigned {candidates} to a member', { candidates })
+    : t('Removed the assignment of {candidates}', { candidates })
 }
 
 /** Describes the decision or note on candidates, such as “Marked 3 candidates as shortlisted and changed the note”. */
@@ -287,7 +297,7 @@ function capitalise(text: string): string {
 
 /** Returns the details that a reader needs; the response status of a successful call is not one of them. */
 export function shownDetails({ action, details }: Pick<AuditEntry, 'action' | 'details'>): [string, string][] {
-  if (action === 'candidates.decide') return [] // part of the sentence
+  if (action === 'candidates.decide' || action === 'candidates.assign') return [] // part of the sentence
   return Object.entries(details as object)
     .filter(([name, value]) => name !== 'route' && !(name === 'status' && Number(value) < 400))
     .filter(([, value]) => value !== null && value !== undefined && !isEmptyObject(value))

@@ -10,6 +10,7 @@ import { refreshBell } from '../shell/notification-bell.tsx'
 import { Link } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
 import { KIND_NAMES } from './kind-names.ts'
+import { notificationText } from './notification-text.ts'
 import { SettingsForm } from './settings-form.tsx'
 import './notifications.css'
 
@@ -50,7 +51,9 @@ function MemberNotifications() {
       {shownError && <Notice kind="bad">{shownError.message}</Notice>}
       {list.data?.items.length === 0 && (
         <p class="soft">
-          {t('No notifications. Results, failures, low credits and decided skill requests appear here for 90 days.')}
+          {t(
+            'No notifications. Results, assignments, failures, low credits and decided skill requests appear here for 90 days.',
+          )}
         </p>
       )}
       {!list.data && !shownError && <p class="waiting">Notifications</p>}
@@ -79,11 +82,12 @@ function MemberNotifications() {
   }
 }
 
-function Item({ notification: { text, path, kind, updated_at, is_unread } }: { notification: ConsoleNotification }) {
+function Item({ notification }: { notification: ConsoleNotification }) {
   const context = useOrgContext()
+  const { path, kind, updated_at, is_unread } = notification
   return (
     <li class={is_unread ? 'unread' : ''}>
-      <Link to={context.pagePath(path)}>{text}</Link>
+      <Link to={context.pagePath(path)}>{notificationText(notification)}</Link>
       <span class="soft small">
         {is_unread && <strong>{t('Unread')} · </strong>}
         {KIND_NAMES[kind]} · <Time at={updated_at} />

@@ -42,7 +42,7 @@ export default function OperatorCatalogueSkill({ params }: { params: Params }) {
       </h1>
       <DescriptionList>
         <DescriptionItem name="ID">{data.skill_id}</DescriptionItem>
-        <DescriptionItem name={t('Place')}>
+        <DescriptionItem name={t('Category')}>
           <Link
             to={`${CATALOGUE_PATH}?${new URLSearchParams({ master_skill_id: data.master_skill.master_skill_id, group: data.master_skill.name })}`}
           >

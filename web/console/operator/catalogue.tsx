@@ -132,7 +132,7 @@ function Skills() {
           },
           { name: 'ID', cell: ({ skill_id }) => skill_id },
           {
-            name: t('Place'),
+            name: t('Category'),
             cell: ({ master_skill, sub_skill }) => (
               <span class="small">
                 {master_skill.name} › {sub_skill.name}

@@ -109,12 +109,12 @@ function effectTexts(effects: ImportUndoEffects): string[] {
         ]
       : []),
     t(
-      'Skills that get back previous values: {count}. Names: {names}, aliases: {aliases}, places: {places}, descriptions: {descriptions}.',
+      'Skills that get back previous values: {count}. Names: {names}, aliases: {aliases}, categories: {categories}, descriptions: {descriptions}.',
       {
         count: count(effects.restored_skills),
         names: count(effects.restored_names),
         aliases: count(effects.restored_aliases),
-        places: count(effects.restored_places),
+        categories: count(effects.restored_places),
         descriptions: count(effects.restored_descriptions),
       },
     ),

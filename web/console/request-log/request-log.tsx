@@ -88,10 +88,10 @@ export default function Requests() {
         columns={[
           {
             name: t('Call'),
-            cell: ({ method, route }) => (
+            cell: ({ method, path }) => (
               <code class="call-path">
                 <b>{method}</b>{' '}
-                {route.split(/(?<=\/)/).map((part, index) => (
+                {path.split(/(?<=\/)/).map((part, index) => (
                   <Fragment key={index}>
                     {index > 0 && <wbr />}
                     {part}

@@ -4,6 +4,7 @@ import { displayLocale, t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 import type { ApiError } from '../shell/api.ts'
 import { useOrgContext } from '../shell/session.ts'
+import { AssignDialog } from './assignment.tsx'
 import { DECISION_NAMES, decideOn, NoteDialog } from './decision.tsx'
 
 interface Props {
@@ -18,6 +19,7 @@ const MAX_CANDIDATES_PER_CALL = 400
 export function BulkActions({ candidates, onDone, onClear }: Props) {
   const context = useOrgContext()
   const [isWriting, setIsWriting] = useState(false)
+  const [isAssigning, setIsAssigning] = useState(false)
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<ApiError>()
   const ids = candidates.map(({ candidate }) => candidate.candidate_id).slice(0, MAX_CANDIDATES_PER_CALL)
@@ -43,6 +45,9 @@ export function BulkActions({ candidates, onDone, onClear }: Props) {
         <button type="button" class="small-button" disabled={busy} onClick={() => void setDecision(null)}>
           {t('Remove decision')}
         </button>
+        <button type="button" class="small-button" disabled={busy} onClick={() => setIsAssigning(true)}>
+          {t('Assign')}
+        </button>
         <button type="button" class="small-button" disabled={busy} onClick={() => setIsWriting(true)}>
           {t('Write note')}
         </button>
@@ -54,6 +59,17 @@ export function BulkActions({ candidates, onDone, onClear }: Props) {
         </button>
       </span>
       {error && <Notice kind="bad">{error.message}</Notice>}
+      {isAssigning && (
+        <AssignDialog
+          candidateIds={ids}
+          initialMember={candidates.length === 1 ? candidates[0]!.assigned_to : null}
+          onClose={() => setIsAssigning(false)}
+          onSaved={() => {
+            setIsAssigning(false)
+            onDone()
+          }}
+        />
+      )}
       {isWriting && (
         <NoteDialog
           title={t(ids.length === 1 ? 'Note on 1 candidate' : 'Note on {count} candidates', { count })}

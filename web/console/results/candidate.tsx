@@ -10,6 +10,7 @@ import { DescriptionItem, DescriptionList } from '../shared/description-list.tsx
 import { api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
 import { ContactLinks } from './call.tsx'
+import { CandidateWork, useCandidateWork } from './candidate-work.tsx'
 import { LiveResult } from './live-result.tsx'
 import { Outcome } from './result-output.tsx'
 import { ReportActions } from './share-report.tsx'
@@ -31,9 +32,10 @@ export default function CandidatePage({ params }: { params: Params }) {
       pollMs: isPending ? POLL_INTERVAL_MS : undefined,
     },
   )
+  const work = useCandidateWork(params.candidate_id)
   useEffect(() => setIsPending(data === undefined || data.status === 'pending'), [data?.status])
   if (error) return <Notice kind="bad">{error.message}</Notice>
-  if (!data) return <h1 class="waiting">Candidate</h1>
+  if (!data || !(work.data || work.error)) return <h1 class="waiting">Candidate</h1>
   const hasEnded = data.status !== 'pending'
   const optedOutEarlier = data.status === 'declined' && data.reason === 'stopped' && data.messages.length === 0
   return (
@@ -95,6 +97,7 @@ export default function CandidatePage({ params }: { params: Params }) {
           )}
         </section>
         <div class="stack">
+          <CandidateWork work={work} />
           <LiveResult resultId={data.result_id} messageCount={data.messages.length}>
             <DescriptionList>
               <DescriptionItem name={t('Contact')}>

@@ -8,6 +8,7 @@ import { campaignName } from '../campaigns/campaign-names.ts'
 import { DescriptionItem, DescriptionList } from '../shared/description-list.tsx'
 import { useData } from '../shell/loading.ts'
 import { ContactLinks } from './call.tsx'
+import { CandidateWork, useCandidateWork } from './candidate-work.tsx'
 import { useResultMandate } from './result-mandate.ts'
 import { Outcome, ResultOutput } from './result-output.tsx'
 import { ReportActions } from './share-report.tsx'
@@ -30,6 +31,7 @@ export default function ResultPage({ params }: { params: Params }) {
   )
   const campaign = useData<Campaign>(data && context.apiPath(`/campaigns/${data.campaign_id}`))
   const { mandate, questions, ready } = useResultMandate(data)
+  const work = useCandidateWork(data?.candidate.candidate_id)
   const parentLink = <ParentLink to={context.pagePath('/results')}>{t('Results')}</ParentLink>
   if (error) {
     return (
@@ -39,7 +41,7 @@ export default function ResultPage({ params }: { params: Params }) {
       </>
     )
   }
-  if (!data || !ready) return <h1 class="waiting">Candidate's result</h1>
+  if (!data || !ready || !(work.data || work.error)) return <h1 class="waiting">Candidate's result</h1>
   const { candidate, output } = data
   return (
     <>
@@ -59,43 +61,46 @@ export default function ResultPage({ params }: { params: Params }) {
         <section class="card" aria-label={t('Answers and verdicts')}>
           <ResultOutput result={data} questions={questions} />
         </section>
-        <DescriptionList>
-          <DescriptionItem name={t('Contact')}>
-            {conversation.data ? (
-              <ContactLinks phone={conversation.data.phone} email={conversation.data.email} />
-            ) : (
-              <span class="waiting">+910000000000</span>
-            )}
-          </DescriptionItem>
-          <DescriptionItem name={t('Your ID')}>{candidate.external_candidate_id}</DescriptionItem>
-          {data.job_id && <DescriptionItem name={t('Your job ID')}>{data.job_id}</DescriptionItem>}
-          <DescriptionItem name={t('Campaign')}>
-            <Link to={context.pagePath(`/campaigns/${data.campaign_id}`)}>
-              {campaign.data ? campaignName(campaign.data, mandate) : t('Campaign')}
-            </Link>
-          </DescriptionItem>
-          <DescriptionItem name={t('Mandate')}>
-            <Link to={context.pagePath(`/mandates/${data.mandate_id}`)}>
-              {mandate ? `${mandate.title}, ${mandate.company_name}` : t('Mandate')}
-            </Link>
-          </DescriptionItem>
-          <DescriptionItem name={t('Language')}>{languageName(output.language)}</DescriptionItem>
-          <DescriptionItem name={t('Channel')}>{channelName(output.channel)}</DescriptionItem>
-          <DescriptionItem name={t('Contacted')}>
-            <Time at={data.started_at} />
-          </DescriptionItem>
-          <DescriptionItem name={t('Ended')}>
-            <Time at={data.completed_at} />
-          </DescriptionItem>
-          {Object.entries(candidate.metadata).map(([name, value]) => (
-            <DescriptionItem key={name} name={name}>
-              {value}
+        <div class="stack">
+          <CandidateWork work={work} />
+          <DescriptionList>
+            <DescriptionItem name={t('Contact')}>
+              {conversation.data ? (
+                <ContactLinks phone={conversation.data.phone} email={conversation.data.email} />
+              ) : (
+                <span class="waiting">+910000000000</span>
+              )}
             </DescriptionItem>
-          ))}
-          <DescriptionItem name="ID">
-            <code>{data.result_id}</code>
-          </DescriptionItem>
-        </DescriptionList>
+            <DescriptionItem name={t('Your ID')}>{candidate.external_candidate_id}</DescriptionItem>
+            {data.job_id && <DescriptionItem name={t('Your job ID')}>{data.job_id}</DescriptionItem>}
+            <DescriptionItem name={t('Campaign')}>
+              <Link to={context.pagePath(`/campaigns/${data.campaign_id}`)}>
+                {campaign.data ? campaignName(campaign.data, mandate) : t('Campaign')}
+              </Link>
+            </DescriptionItem>
+            <DescriptionItem name={t('Mandate')}>
+              <Link to={context.pagePath(`/mandates/${data.mandate_id}`)}>
+                {mandate ? `${mandate.title}, ${mandate.company_name}` : t('Mandate')}
+              </Link>
+            </DescriptionItem>
+            <DescriptionItem name={t('Language')}>{languageName(output.language)}</DescriptionItem>
+            <DescriptionItem name={t('Channel')}>{channelName(output.channel)}</DescriptionItem>
+            <DescriptionItem name={t('Contacted')}>
+              <Time at={data.started_at} />
+            </DescriptionItem>
+            <DescriptionItem name={t('Ended')}>
+              <Time at={data.completed_at} />
+            </DescriptionItem>
+            {Object.entries(candidate.metadata).map(([name, value]) => (
+              <DescriptionItem key={name} name={name}>
+                {value}
+              </DescriptionItem>
+            ))}
+            <DescriptionItem name="ID">
+              <code>{data.result_id}</code>
+            </DescriptionItem>
+          </DescriptionList>
+        </div>
       </div>
       <details class="card">
         <summary>{t('API response')}</summary>

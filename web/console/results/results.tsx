@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { RecruiterResult } from '../../api-types/console.ts'
-import { t } from '../../translations/translate.ts'
+import type { RecruiterResult, RecruiterResultCountedList } from '../../api-types/console.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -13,12 +13,14 @@ import {
   SelectFilter,
 } from '../shared/list-filters.tsx'
 import { RecordPicker } from '../shared/record-picker.tsx'
-import { SavedViews } from '../shared/saved-views.tsx'
-import { useList } from '../shell/loading.ts'
+import { BuiltInView, SavedViews } from '../shared/saved-views.tsx'
+import { useData, useList } from '../shell/loading.ts'
+import { useAssignees } from './assignment.tsx'
 import { BulkActions } from './bulk-actions.tsx'
 import { ContactLinks } from './call.tsx'
 import { ColumnChoice, useHiddenColumns } from './column-choice.tsx'
 import { DECISION_NAMES, DecisionCell } from './decision.tsx'
+import { OPEN_ASSIGNMENTS_QUERY } from './open-assignments.ts'
 import { interestText, Outcome } from './result-output.tsx'
 import { Qualified, VerdictSummary } from './verdict.tsx'
 import './results.css'
@@ -28,6 +30,7 @@ import { Link, setQuery, useAddress } from '../shell/router.tsx'
 import { type OrgContext, useOrgContext } from '../shell/session.ts'
 
 const POLL_INTERVAL_MS = 4000
+const OPEN_POLL_INTERVAL_MS = 15_000
 const PAGE_SIZE = 50
 const CHANGED_WITHIN_HOURS = [
   ['1', t('In the last hour')],
@@ -56,6 +59,7 @@ const FILTER_NAMES = [
   'status',
   'verdict',
   'decision',
+  'assigned_to',
   'changed_within_hours',
 ] as const
 
@@ -73,6 +77,12 @@ export default function Results() {
   const selectedRows = (list.items ?? []).filter(({ result_id }) => selectedKeys.has(result_id))
   const columns = candidateColumns(context)
   const isRecruiter = context.can('recruiter')
+  const assignees = useAssignees()
+  const isAssignable = isRecruiter && context.org.role !== 'operator'
+  const open = useData<RecruiterResultCountedList>(
+    isAssignable ? context.apiPath(`/recruiter-results?${OPEN_ASSIGNMENTS_QUERY}&limit=1`) : undefined,
+    { pollMs: OPEN_POLL_INTERVAL_MS },
+  )
   return (
     <>
       <div class="page-head">
@@ -88,12 +98,28 @@ export default function Results() {
           'Candidates “to call” are qualified and have not turned the job down. “Undecided” candidates finished, but their answers are not sufficient for a verdict on at least one skill.',
         )}
       </p>
-      <SavedViews page="results" />
+      <SavedViews page="results">
+        {isAssignable && (
+          <BuiltInView page="results" query={OPEN_ASSIGNMENTS_QUERY}>
+            {t('Assigned to me ({count})', { count: (open.data?.total ?? 0).toLocaleString(displayLocale()) })}
+          </BuiltInView>
+        )}
+      </SavedViews>
       <div class="row filters">
         <SearchFilter label={t('Search')} placeholder={t('Name, phone, email or ID')} />
         <MoreFilters names={FILTER_NAMES.slice(1)}>
           <SelectFilter name="verdict" label={t('Verdict')} allLabel={t('All verdicts')} options={VERDICTS} />
           <SelectFilter name="decision" label={t('Decision')} allLabel={t('All decisions')} options={DECISIONS} />
+          <SelectFilter
+            name="assigned_to"
+            label={t('Assigned to')}
+            allLabel={t('Everyone')}
+            options={[
+              ...(isAssignable ? [['me', t('Me')] as const] : []),
+              ['none', t('Nobody')] as const,
+              ...(assignees ?? []),
+            ]}
+          />
           <SelectFilter
             name="status"
             label={t('Status')}
@@ -137,6 +163,7 @@ export default function Results() {
           onDone={() => {
             setSelectedKeys(new Set())
             void list.reload()
+            void open.reload()
           }}
           onClear={() => setSelectedKeys(new Set())}
         />
@@ -234,6 +261,12 @@ function candidateColumns(context: OrgContext): CandidateColumn[] {
       id: 'Decision',
       name: t('Decision'),
       cell: (result) => (result.decision || result.note ? <DecisionCell result={result} /> : '–'),
+    },
+    {
+      id: 'Assigned to',
+      name: t('Assigned to'),
+      aside: true,
+      cell: ({ assigned_to_name }) => assigned_to_name ?? '–',
     },
     {
       id: 'Channel',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkPage, getButton, getDialog, openConsolePage, waitForHeading } from '../../../test/browser/console-page.ts'
 import { startConsoleWithResults } from '../../../test/browser/recruiter-console.ts'
+import { signInMember } from '../../../test/support/console.ts'
 
 test('a recruiter searches, marks candidates, saves a view, and returns to it with “Back”', async (t) => {
   const { app, email, campaignUrl } = await startConsoleWithResults(t)
@@ -43,6 +44,58 @@ test('a recruiter searches, marks candidates, saves a view, and returns to it wi
   assert.match(page.url(), /decision=shortlisted/)
   await page.setViewportSize({ width: 320, height: 640 })
   await checkPage(page, 'results-decisions-320')
+})
+
+test('a member who gets candidates assigned is notified, counts them, opens them and decides', async (t) => {
+  const { app, email, campaignUrl } = await startConsoleWithResults(t)
+  const orgId = /ORG_\w+/.exec(campaignUrl)![0]
+  const colleague = await signInMember(app, orgId, 'recruiter')
+  assert.equal((await colleague.put('/account/name', { name: 'Meera Nair' })).status, 200)
+  const page = await openConsolePage(t, app, { email })
+  await page.goto(campaignUrl.replace(/\/campaigns\/.*/, '/results'))
+  await page.getByLabel('Select Person 1').check()
+  await page.getByLabel('Select Person 4').check()
+  await getButton(page, 'Assign').click()
+  await getDialog(page).getByLabel('Assigned to').selectOption('Meera Nair')
+  await checkPage(page, 'results-assign')
+  await getDialog(page).getByRole('button', { name: 'Save assignment' }).click()
+  await page.getByRole('row', { name: /Person 4 .*Meera Nair/ }).waitFor()
+
+  const assignee = await openConsolePage(t, app, { email: colleague.email })
+  await assignee.getByRole('link', { name: /^Assigned to you 2 / }).waitFor()
+  await checkPage(assignee, 'start-assigned')
+  await assignee.goto(campaignUrl.replace(/\/campaigns\/.*/, '/notifications'))
+  await assignee.getByRole('link', { name: '2 candidates were assigned to you' }).click()
+  await waitForHeading(assignee, 'Results')
+  await assignee.getByText('2 candidates', { exact: true }).waitFor()
+  await assignee.getByRole('link', { name: 'Assigned to me (2)' }).waitFor()
+  await checkPage(assignee, 'results-assigned')
+  await assignee.getByLabel('Select Person 1').check()
+  await getButton(assignee, 'Called').click()
+  await assignee.getByRole('link', { name: 'Assigned to me (1)' }).waitFor()
+  await assignee.getByText('1 candidate', { exact: true }).waitFor()
+  assert.deepEqual(await assignee.getByRole('link', { name: /^Person/ }).allTextContents(), ['Person 4'])
+  await assignee.getByRole('link', { name: 'Person 4', exact: true }).click()
+  await waitForHeading(assignee, /^Person 4/)
+  const work = assignee.getByRole('region', { name: 'Decision' })
+  await work.getByText('Assigned to Meera Nair').waitFor()
+  await work.getByRole('button', { name: 'Shortlisted' }).click()
+  await work.getByRole('button', { name: 'Shortlisted', pressed: true }).waitFor()
+  await work.getByText(/Last change by Meera Nair/).waitFor()
+  await work.getByRole('button', { name: 'Write note' }).click()
+  await getDialog(assignee).getByLabel('Note').fill('Speaks Marathi')
+  await getDialog(assignee).getByRole('button', { name: 'Save note' }).click()
+  await work.getByText('Speaks Marathi').waitFor()
+  await work.getByRole('button', { name: 'Assign' }).click()
+  await getDialog(assignee).getByLabel('Assigned to').selectOption('Nobody')
+  await getDialog(assignee).getByRole('button', { name: 'Save assignment' }).click()
+  await work.getByText('Not assigned').waitFor()
+  await checkPage(assignee, 'result-decision')
+  await assignee.getByRole('link', { name: 'View conversation' }).click()
+  await assignee.getByRole('heading', { level: 2, name: 'Conversation' }).waitFor()
+  await work.getByRole('button', { name: 'Shortlisted', pressed: true }).click()
+  await work.getByRole('button', { name: 'Shortlisted', pressed: false }).waitFor()
+  await checkPage(assignee, 'candidate-decision')
 })
 
 test('the search box finds candidates, campaigns and pages from any page', async (t) => {

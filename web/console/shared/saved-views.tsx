@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { SavedView, SavedViewList, ViewPage } from '../../api-types/console.ts'
 import { t } from '../../translations/translate.ts'
@@ -10,8 +11,35 @@ import { Link, useAddress } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
 import './saved-views.css'
 
+interface BuiltInViewProps {
+  page: ViewPage
+  query: string
+  children: ComponentChildren
+}
+
+/** A link to filters that everybody has. */
+export function BuiltInView({ page, query, children }: BuiltInViewProps) {
+  const context = useOrgContext()
+  const address = useAddress()
+  return (
+    <Link
+      class="view-link"
+      to={context.pagePath(`/${page}?${query}`)}
+      current={sorted(address.query.toString()) === sorted(query)}
+    >
+      {children}
+    </Link>
+  )
+}
+
+interface SavedViewsProps {
+  page: ViewPage
+  /** The built-in views. */
+  children?: ComponentChildren
+}
+
 /** Links to the saved filters of a page, and a button to save the current ones for the team. */
-export function SavedViews({ page }: { page: ViewPage }) {
+export function SavedViews({ page, children }: SavedViewsProps) {
   const context = useOrgContext()
   const { query } = useAddress()
   const path = `/orgs/${context.org.org_id}/views`
@@ -28,6 +56,7 @@ export function SavedViews({ page }: { page: ViewPage }) {
       <Link class="view-link" to={context.pagePath(`/${page}`)} current={currentQuery === ''}>
         {t('All')}
       </Link>
+      {children}
       {data?.items.map((view) => (
         <Link
           key={view.view_id}

@@ -11,6 +11,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { ContactLinks } from '../results/call.tsx'
+import { OPEN_ASSIGNMENTS_QUERY } from '../results/open-assignments.ts'
 import { describeVerifiedSkills } from '../results/verdict-texts.ts'
 import { useData } from '../shell/loading.ts'
 import '../campaigns/campaigns.css'
@@ -20,12 +21,14 @@ import { useOrgContext } from '../shell/session.ts'
 
 const POLL_INTERVAL_MS = 15_000
 
+type Figure = [name: string, value: number | undefined, path: string, hint: string]
+
 /** The start page: current numbers and next steps. */
 export default function Start() {
   const context = useOrgContext()
   const { data, error } = useData<OrganisationSummary>(context.apiPath('/summary'), { pollMs: POLL_INTERVAL_MS })
   if (error) return <Notice kind="bad">{error.message}</Notice>
-  const figures: [string, number | undefined, string, string][] = [
+  const figures: Figure[] = [
     [t('Mandates ready'), data?.mandates.ready, '/mandates', t('jobs whose questions are prepared')],
     [t('Campaigns running'), data?.campaigns.running, '/campaigns', t('contacting candidates')],
     [
@@ -40,6 +43,16 @@ export default function Start() {
       '/results?status=completed',
       t('have finished the conversation'),
     ],
+    ...(context.can('recruiter') && context.org.role !== 'operator'
+      ? [
+          [
+            t('Assigned to you'),
+            data?.assigned_to_me,
+            `/results?${OPEN_ASSIGNMENTS_QUERY}`,
+            t('wait for your decision'),
+          ] satisfies Figure,
+        ]
+      : []),
     [t('Credits'), data?.credits, '/campaigns', t('1 credit per candidate')],
   ]
   return (

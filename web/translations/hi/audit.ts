@@ -1,4 +1,6 @@
 export default {
+  'Assigned {candidates} to a member': '{candidates} किसी सदस्य को सौंपे',
+  'Removed the assignment of {candidates}': '{candidates} का सौंपना हटाया',
   When: 'कब',
   From: 'से',
   To: 'तक',

@@ -209,7 +209,6 @@ export default {
   Outcome: 'नतीजा',
   'People erased: {erased} of {people}.': 'मिटाए गए लोग: {people} में से {erased}।',
   'People with a legal hold: {count}.': 'कानूनी रोक वाले लोग: {count}।',
-  Place: 'कैटलॉग में स्थान',
   Queue: 'कतार',
   Queues: 'कतारें',
   'Quick answers': 'झटपट जवाब',
@@ -249,8 +248,8 @@ export default {
     'इनमें से इस्तेमाल में: {count}। मैंडेट: {mandates}, सत्यापन: {sessions}, पुष्टि: {endorsements}, क्रेडेंशियल: {credentials}, सवाल: {questions}, चयन: {selections}।',
   'Added skills that stay, because they have another source since: {count}':
     'जोड़े गए कौशल जो बने रहेंगे, क्योंकि अब उनका दूसरा स्रोत भी है: {count}',
-  'Skills that get back previous values: {count}. Names: {names}, aliases: {aliases}, places: {places}, descriptions: {descriptions}.':
-    'पिछले मान वापस पाने वाले कौशल: {count}। नाम: {names}, उपनाम: {aliases}, स्थान: {places}, विवरण: {descriptions}।',
+  'Skills that get back previous values: {count}. Names: {names}, aliases: {aliases}, categories: {categories}, descriptions: {descriptions}.':
+    'पिछले मान वापस पाने वाले कौशल: {count}। नाम: {names}, उपनाम: {aliases}, श्रेणियाँ: {categories}, विवरण: {descriptions}।',
   'Added sub-skills and master skills, which are then listed only while they contain skills: {added}. Others that get back previous values: {changed}.':
     'जोड़े गए उप-कौशल और मास्टर कौशल, जो तब केवल कौशल होने पर सूची में दिखते हैं: {added}। पिछले मान वापस पाने वाले अन्य: {changed}।',
   'Changes that operators made since are kept. Importing the file again gives the skills the same IDs.':

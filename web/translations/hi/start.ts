@@ -47,6 +47,8 @@ export default {
   undecided: 'तय नहीं',
   'Mandates ready': 'तैयार मैंडेट',
   'jobs whose questions are prepared': 'जॉब जिनके सवाल तैयार हैं',
+  'Assigned to you': 'आपको सौंपे गए',
+  'wait for your decision': 'आपके फ़ैसले का इंतज़ार है',
   'Campaigns running': 'चालू अभियान',
   'contacting candidates': 'उम्मीदवारों से संपर्क जारी',
   'Candidates in progress': 'बातचीत में उम्मीदवार',

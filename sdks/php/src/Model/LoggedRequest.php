@@ -17,6 +17,8 @@ final class LoggedRequest implements \JsonSerializable
      * @param LoggedRequestApi::* $api The API that was called.
      * @param string $method HTTP method.
      * @param string $route Path with parameter names, such as `/api/v1/partner/mandates/:mandate_id`.
+     * @param string $path Path with the IDs of records, such as
+     *     `/api/v1/partner/mandates/JM_01HZX8Q2V7K3M5N9P4R6T8W0YA`.
      * @param int $status HTTP status of the response.
      * @param float $durationMs Time from the request to the end of the response, in milliseconds.
      * @param string $requestId The `x-request-id` of the response.
@@ -31,6 +33,7 @@ final class LoggedRequest implements \JsonSerializable
         public readonly string $api,
         public readonly string $method,
         public readonly string $route,
+        public readonly string $path,
         public readonly int $status,
         public readonly float $durationMs,
         public readonly string $requestId,
@@ -52,6 +55,7 @@ final class LoggedRequest implements \JsonSerializable
             api: (string) ($data['api'] ?? ''),
             method: (string) ($data['method'] ?? ''),
             route: (string) ($data['route'] ?? ''),
+            path: (string) ($data['path'] ?? ''),
             status: (int) ($data['status'] ?? 0),
             durationMs: (float) ($data['duration_ms'] ?? 0.0),
             requestId: (string) ($data['request_id'] ?? ''),
@@ -70,6 +74,7 @@ final class LoggedRequest implements \JsonSerializable
             'key_id' => $this->keyId,
             'method' => $this->method,
             'route' => $this->route,
+            'path' => $this->path,
             'status' => $this->status,
             'code' => $this->code,
             'duration_ms' => $this->durationMs,

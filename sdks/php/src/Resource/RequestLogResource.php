@@ -29,6 +29,8 @@ final class RequestLogResource
      * `logs:read`. Rate limit class: `reads`.
      *
      * @param bool|null $failed Only requests that failed: with a status of 400 or higher.
+     * @param string|null $status Only requests with this status, such as `404`, or class of statuses, such as
+     *     `4xx`.
      * @param ListRequestLogApi::*|null $api Only requests to this API.
      * @param string|null $requestId Only the request with this `x-request-id`.
      * @param int|null $limit Maximum number of items on the page.
@@ -37,6 +39,7 @@ final class RequestLogResource
      */
     public function list(
         ?bool $failed = null,
+        ?string $status = null,
         ?string $api = null,
         ?string $requestId = null,
         ?int $limit = null,
@@ -47,7 +50,7 @@ final class RequestLogResource
             'GET',
             '/api/v1/partner/request-log',
             Authentication::Partner,
-            query: ['failed' => $failed, 'api' => $api, 'request_id' => $requestId, 'limit' => $limit, 'cursor' => $cursor],
+            query: ['failed' => $failed, 'status' => $status, 'api' => $api, 'request_id' => $requestId, 'limit' => $limit, 'cursor' => $cursor],
         ), $options);
         return LoggedRequestList::fromArray((array) ($response['data'] ?? []));
     }
@@ -56,6 +59,8 @@ final class RequestLogResource
      * Iterates over all items of list() and fetches pages as needed.
      *
      * @param bool|null $failed Only requests that failed: with a status of 400 or higher.
+     * @param string|null $status Only requests with this status, such as `404`, or class of statuses, such as
+     *     `4xx`.
      * @param ListRequestLogApi::*|null $api Only requests to this API.
      * @param string|null $requestId Only the request with this `x-request-id`.
      * @param int|null $limit Maximum number of items on the page.
@@ -63,6 +68,7 @@ final class RequestLogResource
      */
     public function all(
         ?bool $failed = null,
+        ?string $status = null,
         ?string $api = null,
         ?string $requestId = null,
         ?int $limit = null,
@@ -70,7 +76,7 @@ final class RequestLogResource
     ): \Generator {
         $cursor = null;
         do {
-            $page = $this->list(failed: $failed, api: $api, requestId: $requestId, limit: $limit, cursor: $cursor, options: $options);
+            $page = $this->list(failed: $failed, status: $status, api: $api, requestId: $requestId, limit: $limit, cursor: $cursor, options: $options);
             foreach ($page->items as $item) {
                 yield $item;
             }

@@ -1938,6 +1938,7 @@ class RequestLogResource:
         self,
         *,
         failed: Optional[bool] = None,
+        status: Optional[str] = None,
         api: Optional[Literal["partner", "verification", "ats"]] = None,
         request_id: Optional[str] = None,
         limit: Optional[PageLimit] = None,
@@ -1952,6 +1953,7 @@ class RequestLogResource:
         """
         query: Dict[str, Any] = {
             "failed": failed,
+            "status": status,
             "api": api,
             "request_id": request_id,
             "limit": limit,

@@ -1767,6 +1767,8 @@ class LoggedRequest(TypedDict):
     """HTTP method."""
     route: str
     """Path with parameter names, such as `/api/v1/partner/mandates/:mandate_id`."""
+    path: str
+    """Path with the IDs of records, such as `/api/v1/partner/mandates/JM_01HZX8Q2V7K3M5N9P4R6T8W0YA`."""
     status: int
     """HTTP status of the response."""
     code: Optional[str]

@@ -13,6 +13,8 @@ import java.util.List;
  * @param keyId ID of the key; null for callers without one.
  * @param method HTTP method.
  * @param route Path with parameter names, such as {@code /api/v1/partner/mandates/:mandate_id}.
+ * @param path Path with the IDs of records, such as {@code
+ *     /api/v1/partner/mandates/JM_01HZX8Q2V7K3M5N9P4R6T8W0YA}.
  * @param status HTTP status of the response.
  * @param code Error code of the response; null if the request succeeded.
  * @param durationMs Time from the request to the end of the response, in milliseconds.
@@ -27,6 +29,7 @@ public record LoggedRequest(
         @JsonName("key_id") String keyId,
         String method,
         String route,
+        String path,
         long status,
         String code,
         @JsonName("duration_ms") double durationMs,

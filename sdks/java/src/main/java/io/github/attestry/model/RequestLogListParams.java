@@ -7,6 +7,8 @@ import io.github.attestry.internal.JsonName;
  * Query parameters of {@code RequestLogResource.list}.
  *
  * @param failed Only requests that failed: with a status of 400 or higher.
+ * @param status Only requests with this status, such as {@code 404}, or class of statuses, such as {@code
+ *     4xx}.
  * @param api Only requests to this API.
  * @param requestId Only the request with this {@code x-request-id}.
  * @param limit Maximum number of items on the page.
@@ -14,6 +16,7 @@ import io.github.attestry.internal.JsonName;
  */
 public record RequestLogListParams(
         Boolean failed,
+        String status,
         ListRequestLogApi api,
         @JsonName("request_id") String requestId,
         Long limit,
@@ -27,6 +30,7 @@ public record RequestLogListParams(
     public Builder toBuilder() {
         var builder = new Builder();
         builder.failed = failed;
+        builder.status = status;
         builder.api = api;
         builder.requestId = requestId;
         builder.limit = limit;
@@ -37,6 +41,7 @@ public record RequestLogListParams(
     /** Collects the values of a {@link RequestLogListParams}. */
     public static final class Builder {
         private Boolean failed;
+        private String status;
         private ListRequestLogApi api;
         private String requestId;
         private Long limit;
@@ -48,6 +53,12 @@ public record RequestLogListParams(
         /** Only requests that failed: with a status of 400 or higher. */
         public Builder failed(boolean value) {
             failed = value;
+            return this;
+        }
+
+        /** Only requests with this status, such as {@code 404}, or class of statuses, such as {@code 4xx}. */
+        public Builder status(String value) {
+            status = value;
             return this;
         }
 
@@ -79,6 +90,7 @@ public record RequestLogListParams(
         public RequestLogListParams build() {
             return new RequestLogListParams(
                     failed,
+                    status,
                     api,
                     requestId,
                     limit,

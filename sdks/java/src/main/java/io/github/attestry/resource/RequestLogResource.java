@@ -31,6 +31,7 @@ public final class RequestLogResource {
         var operation = new Operation("GET", "/api/v1/partner/request-log", Authentication.PARTNER);
         if (params != null) {
             operation.query("failed", params.failed());
+            operation.query("status", params.status());
             operation.query("api", params.api());
             operation.query("request_id", params.requestId());
             operation.query("limit", params.limit());
