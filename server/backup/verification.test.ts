@@ -54,13 +54,19 @@ test('a restored table with another number of rows or with other values is repor
 test('a balance of credits that differs from its entries is reported', async (t) => {
   const app = await startApp(t)
   const { db } = app.context
-  const { orgId, scope } = await createCampaignPartner(app)
+  const { orgId, scope, get } = await createCampaignPartner(app)
   assert.deepEqual(await checkCreditSums(db), [])
-  const { rows } = await sql<{ balance: number }>`
-    update credit_balances set balance = balance + 1 where org_id = ${orgId} and mode = ${scope.mode}
-    returning balance`.execute(db.queries)
-  const balance = rows[0]!.balance
-  assert.deepEqual(await checkCreditSums(db), [
-    `${orgId} ${scope.mode}: the balance is ${balance}, and its entries add up to ${balance - 1}`,
-  ])
+  const { body } = await get('/credits')
+  const { balance } = body.data
+  // First a credit too many, then one too few.
+  for (const [change, wrongBalance] of [
+    [1, balance + 1],
+    [-2, balance - 1],
+  ]) {
+    await sql`update credit_balances set balance = balance + ${change}
+      where org_id = ${orgId} and mode = ${scope.mode}`.execute(db.queries)
+    assert.deepEqual(await checkCreditSums(db), [
+      `${orgId} ${scope.mode}: the balance is ${wrongBalance}, and its entries add up to ${balance}`,
+    ])
+  }
 })

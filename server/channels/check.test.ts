@@ -123,4 +123,9 @@ test('languages that the voice of Exotel does not speak are reported', () => {
   assert.deepEqual(check('voice', [], { from, languages: ['hi', 'en'] }), [
     'warning: Candidates in bn, ta, te, mr, gu, kn, ml, pa, or, as are not called.',
   ])
+  const languages = ['en', 'hi', 'bn', 'ta', 'te', 'mr', 'gu', 'kn', 'ml', 'pa', 'or', 'as']
+  assert.deepEqual(check('voice', [], { from, languages: languages.slice(0, -1) }), [
+    'warning: Candidates in as are not called.',
+  ])
+  assert.deepEqual(check('voice', [], { from, languages }), [])
 })

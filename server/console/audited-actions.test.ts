@@ -126,6 +126,9 @@ test('changes of members and operators are recorded', async () => {
   const changed = await record(owner, 'PUT', `/orgs/${orgId}/members/${member_id}`, { role: 'recruiter' })
   assert.deepEqual(changed.logged, ['member.change', member_id, { email, role: 'recruiter' }])
 
+  const invited = await record(owner, 'POST', `/orgs/${orgId}/members/${member_id}/invite`)
+  assert.deepEqual(invited.logged, ['member.invite', member_id, { email }])
+
   const added = await record(operator, 'POST', '/operator/operators', { email: 'second@example.com' })
   const { operator_id } = added.data
   const removed = await record(operator, 'DELETE', `/operator/operators/${operator_id}`)
@@ -288,6 +291,42 @@ test('a review request that is resent, and a restriction that is lifted, are rec
     assert.deepEqual([entry.action, entry.subject, entry.org_id], [`person.${action}`, person_id, orgId])
     assert.equal(entry.details.basis, 'GDPR Article 18')
   }
+})
+
+test('reading and changing the data of a person is recorded, without the values', async () => {
+  const { app, orgId, owner, operator, record, refuse } = await setUp()
+  await verificationCalls(app, orgId, await app.fixtures.createSessionKey(orgId, 'test')).requestReview()
+  const partner = await createPartner(app, 'test', orgId)
+  const logged = async (response: { status: number; body: any }) => {
+    assert.equal(response.status, 200, JSON.stringify(response.body))
+    const [entry] = (await operator.get('/operator/audit?limit=1')).body.data.items
+    assert.deepEqual([entry.org_id, entry.mode, entry.who], [orgId, 'test', partner.key.keyId])
+    return [entry.action, entry.subject, entry.details]
+  }
+  const found = await partner.get('/people?email=asha%40example.com')
+  const { person_id: id } = found.body.data.items[0]
+  assert.deepEqual(await logged(found), ['person.find', null, { found: [id] }])
+  assert.deepEqual(await logged(await partner.get('/people?email=nobody%40example.com')), [
+    'person.find',
+    null,
+    { found: [] },
+  ])
+  for (const [query, format] of [
+    ['', 'json'],
+    ['?format=html', 'html'],
+  ]) {
+    const exported = await partner.get(`/people/${id}/export${query}`)
+    assert.deepEqual(await logged(exported), ['person.export', id, { format }])
+  }
+  const reason = { basis: 'GDPR Article 16', requested_by: 'data subject' }
+  const corrected = await partner.patch(`/people/${id}`, { name: 'Asha Rao-Iyer', ...reason })
+  assert.deepEqual(await logged(corrected), ['person.correct', id, { fields: ['name'], ...reason }])
+
+  const path = `/orgs/${orgId}/test/people/${id}/hold`
+  const held = await record(owner, 'PUT', path, { reason: 'Lawsuit 14/2026' })
+  assert.deepEqual(held.logged, ['person.hold', id, { reason: 'Lawsuit 14/2026' }])
+  await refuse(owner, 'PUT', `/orgs/${orgId}/live/people/${id}/hold`, { reason: 'Lawsuit' }, 404)
+  assert.deepEqual((await record(owner, 'PUT', path, { reason: null })).logged, ['person.hold', id, { reason: null }])
 })
 
 test('a job that is queued again is recorded', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApp, type TestApp } from '../../test/support/app.ts'
+import { inviteCandidates } from '../../test/support/candidate.ts'
 import { oncePerFile } from '../../test/support/cleanup.ts'
 import { type ConsoleUser, signInMember } from '../../test/support/console.ts'
 import { pngImage } from '../../test/support/images.ts'
@@ -89,6 +90,34 @@ test('the report shows the result of every conversation that has ended, and none
       summary,
     )
   }
+})
+
+test('texts of recruiters and candidates cannot inject markup', async () => {
+  const app = await getApp()
+  const partner = await createCampaignPartner(app)
+  const { mandate_id } = await partner.createMandate({ languages: ['en'] }, {
+    title: 'Fitter <b>title</b>',
+    company_name: 'Metro <b>company</b>',
+    methods: ['data_enrichment'],
+    enrichment_questions: [
+      { key: 'experience', type: 'voice', text: 'Describe your <b>experience</b>.' },
+      { key: 'licence', type: 'yes_no', text: 'Do you hold a <b>licence</b>?', knockout: 'no' },
+    ],
+  } as never)
+  const [invited] = await inviteCandidates(app, partner, mandate_id, [aCandidate(1, { name: 'Asha <b>name</b>' })])
+  await invited!.page.view()
+  await invited!.page.reply({ value: 'yes' })
+  await invited!.page.reply({ text: 'Two years at <b>answer</b>' })
+  await invited!.page.reply({ value: 'no' })
+  const { candidate_id } = await invited!.getCandidacy()
+  const viewer = await signInMember(app, partner.orgId, 'viewer')
+  const link = await share(viewer, `/orgs/${partner.orgId}/test/candidates/${candidate_id}/report-links`)
+  const { text } = await open(app, link.path)
+  assert.doesNotMatch(text, /<b>/)
+  const escapedTexts = [...text.matchAll(/&#60;b&#62;(\w+)&#60;\/b&#62;/g)].map(([, word]) => word!)
+  assert.deepEqual([...new Set(escapedTexts)].sort(), ['answer', 'company', 'experience', 'licence', 'name', 'title'])
+  const summary = text.match(/<p class="verdict">.*<\/p>/)![0]
+  assert.match(summary, /&#60;b&#62;licence/, 'the summary names the question that was not answered as required')
 })
 
 test('a link stops working when it is revoked, and when it expires', async () => {

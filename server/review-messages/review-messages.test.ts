@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { sql } from 'kysely'
 import { startApp } from '../../test/support/app.ts'
 import { oncePerFile } from '../../test/support/cleanup.ts'
 import { signIn, signInMember } from '../../test/support/console.ts'
+import { httpsSkipReason, startHttpsServer } from '../../test/support/https-server.ts'
 import { registerAtPortal, startIndianProviders } from '../../test/support/india.ts'
 import { createPartner } from '../../test/support/partners.ts'
 import {
@@ -23,6 +27,7 @@ import {
   verificationCalls,
 } from '../../test/support/verification.ts'
 import { switchService } from '../access/service-switch.ts'
+import { setDndCheck } from '../campaigns/dnd/dnd-check.ts'
 import { saveCredentials } from '../channels/credentials.ts'
 import { defaultTexts } from '../channels/templates/default-texts.ts'
 import { dltCsv, whatsappRequest } from '../channels/templates/export.ts'
@@ -349,6 +354,49 @@ test('a restricted reviewer gets no message', async () => {
   await organisation.send()
   assert.equal(india.sent.length, 0)
   assert.deepEqual(await organisation.listMessages(session), ['review_request whatsapp skipped'])
+})
+
+test('the DND check of the organisation is asked before the message: a blocked number gets none, and without a response it waits', {
+  skip: httpsSkipReason,
+}, async (t) => {
+  const { app, india } = await setUp()
+  const { context, clock } = app
+  let respond = (_: string, response: ServerResponse) => response.writeHead(500).end()
+  const server = await startHttpsServer(async (request, response) => {
+    respond(await text(request), response)
+  })
+  t.after(() => server.close())
+  setDefaultCACertificates([...getCACertificates(), server.certificate])
+  context.config.webhookAllow.push('localhost')
+  const organisation = await createOrganisation(['whatsapp'])
+  await context.db.transaction((tx) => setDndCheck(tx, context.vault, clock, organisation.orgId, `${server.url}/check`))
+  const first = await organisation.requestReview({ reviewer: { phone: PHONE } })
+  await organisation.send()
+  assert.equal(india.sent.length, 0)
+  const [waiting] = (await organisation.getDetails(first.session)).messages
+  assert.deepEqual([waiting.state, waiting.reason], ['queued', 'the DND check of the organisation failed'])
+
+  const checkedPhones: string[] = []
+  respond = (body, response) => {
+    const { numbers } = JSON.parse(body) as { numbers: { id: string; phone: string }[] }
+    checkedPhones.push(...numbers.map(({ phone }) => phone))
+    return response.end(JSON.stringify({ results: numbers.map(({ id, phone }) => ({ id, blocked: phone !== PHONE })) }))
+  }
+  await organisation.send()
+  assert.deepEqual([india.sent.length, checkedPhones], [0, []], 'the message waits for five minutes')
+  clock.advance(5 * MINUTE)
+  await organisation.send()
+  assert.deepEqual([india.sent.length, checkedPhones], [1, [PHONE]])
+
+  const blockedPhone = '+919876500002'
+  const second = await organisation.requestReview({
+    student: { externalStudentId: 'stu-blocked', email: 'blocked@example.com' },
+    reviewer: { phone: blockedPhone },
+  })
+  await organisation.send()
+  assert.deepEqual([india.sent.length, checkedPhones], [1, [PHONE, blockedPhone]])
+  const [blocked] = (await organisation.getDetails(second.session)).messages
+  assert.deepEqual([blocked.state, blocked.reason], ['skipped', 'the DND check of the organisation blocks the number'])
 })
 
 test('messages of a paused organisation wait', async () => {
