@@ -53,32 +53,30 @@ test('a later start restores the index; a damaged or outdated file changes no re
 
   const withOtherByte = Buffer.from(stored)
   withOtherByte[stored.length >> 1]! ^= 1
-  for (const damaged of [stored.subarray(0, stored.length >> 1), withOtherByte]) {
-    await writeFile(path, damaged)
-    const server = await start()
-    assert.ok(!isRestored(server))
-    assert.match(server.output(), /stored catalogue index is damaged/)
-    assert.deepEqual(await getResponses(server), responses)
-    await server.stop()
-    assert.ok((await readFile(path)).equals(stored), 'the file is replaced')
-  }
+  await writeFile(path, withOtherByte)
+  const thirdServer = await start()
+  assert.ok(!isRestored(thirdServer))
+  assert.match(thirdServer.output(), /stored catalogue index is damaged/)
+  assert.deepEqual(await getResponses(thirdServer), responses)
+  await thirdServer.stop()
+  assert.ok((await readFile(path)).equals(stored), 'a damaged file is replaced')
 
   const csv = join(deployment.dataDir, 'skills.csv')
   await writeFile(csv, 'id,name,sub_skill,master_skill\nk1,Kite making,Paper craft,Crafts\n')
   await deployment.json('skills', 'import', '--format', 'csv', csv)
-  const thirdServer = await start()
-  assert.ok(!isRestored(thirdServer))
-  const responsesAfterImport = await getResponses(thirdServer)
-  assert.notDeepEqual(responsesAfterImport, responses)
-  assert.equal((responsesAfterImport[2] as { items: { name: string }[] }).items[0]!.name, 'Kite making')
-  await thirdServer.stop('SIGKILL')
-
-  assert.ok((await readFile(path)).equals(stored), 'a killed server leaves the old file')
   const fourthServer = await start()
   assert.ok(!isRestored(fourthServer))
-  assert.deepEqual(await getResponses(fourthServer), responsesAfterImport)
-  await fourthServer.stop()
-  assert.ok(!(await readFile(path)).equals(stored))
+  const responsesAfterImport = await getResponses(fourthServer)
+  assert.equal((responsesAfterImport[2] as { items: { name: string }[] }).items[0]!.name, 'Kite making')
+  await fourthServer.stop('SIGKILL')
+  assert.ok((await readFile(path)).equals(stored), 'a killed server leaves the old file')
+
+  await writeFile(path, stored.subarray(0, stored.length >> 1))
+  const fifthServer = await start()
+  assert.match(fifthServer.output(), /stored catalogue index is damaged/)
+  assert.deepEqual(await getResponses(fifthServer), responsesAfterImport)
+  await fifthServer.stop()
+  assert.ok((await readFile(path)).length > stored.length)
 })
 
 test('the key of the stored index covers all code and data that the index depends on', async () => {

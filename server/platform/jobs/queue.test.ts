@@ -69,6 +69,24 @@ test('a job enqueued by an api process is run by a worker process', async (t) =>
   await until(() => doneTexts.includes('from api'))
 })
 
+test('a start updates the queues whose settings have changed, and no others', async (t) => {
+  const { db, openTestQueue } = await openTestQueues(t)
+  const readQueues = async () => {
+    const { rows } = await sql<{ retry_limit: number; updated_on: Date }>`
+      select retry_limit, updated_on from pgboss.queue where name in ('note', 'unique_note') order by name`.execute(
+      db.queries,
+    )
+    return rows
+  }
+  await openTestQueue()
+  await sql`update pgboss.queue set retry_limit = 1 where name = 'note'`.execute(db.queries)
+  const [, uniqueNoteBefore] = await readQueues()
+  await openTestQueue()
+  const [note, uniqueNote] = await readQueues()
+  assert.equal(note!.retry_limit, 3)
+  assert.deepEqual(uniqueNote, uniqueNoteBefore)
+})
+
 test('a failed job is retried', async (t) => {
   const { db, openTestQueue } = await openTestQueues(t)
   let runs = 0
