@@ -567,6 +567,18 @@ test('WhatsApp: reports about templates update the register, and no more people 
     [template.status, template.status_reason, template.quality, template.category],
     ['rejected', 'INCORRECT_CATEGORY', 'yellow', 'utility'],
   )
+  // Each event changes the status. The reason "NONE" means that there is no reason.
+  for (const [event, status] of [
+    ['PENDING', 'pending'],
+    ['PAUSED', 'paused'],
+    ['DISABLED', 'disabled'],
+    ['APPROVED', 'approved'],
+  ]) {
+    await send('message_template_status_update', { ...names, event, reason: 'NONE' })
+    const changed = await findFollowUp()
+    assert.deepEqual([changed.status, changed.status_reason], [status, null], event)
+  }
+  await send('message_template_status_update', rejection)
 
   const countSent = () =>
     india.sent.filter(({ to }) => partner.candidates.some(({ phone }) => phone === `+${to}`)).length

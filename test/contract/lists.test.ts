@@ -137,6 +137,8 @@ test('the lists of operators have the same items in pages of any size', async ()
     '/operator/mails',
     '/operator/jobs?state=waiting',
     '/operator/suppressions',
+    '/operator/audit',
+    '/operator/catalogue/skills?q=brick',
   ])
     await expectSamePages(() => app.clock.advance(1000), operator.get, path)
 })

@@ -161,6 +161,27 @@ test('a script that cannot continue ends, and other students go on', async () =>
   assert.equal((await calls.getVerification(first)).testScript, undefined, 'no step was rejected')
 })
 
+test('an unexpected error ends a script, and its message is logged and not shown', async (t) => {
+  const calls = await setUp()
+  const session = await calls.openSession({ testScript: assessed() })
+  const { mock } = t.mock.method(calls.app.context.catalogue, 'load', async () => {
+    throw new Error('disk 7 is full')
+  })
+  await passSeconds(calls, 2)
+  mock.restore()
+  await passSeconds(calls, 2)
+  const { status, testScript } = await calls.getVerification(session)
+  assert.equal(status, 'open', 'the script is not repeated')
+  assert.deepEqual(testScript, {
+    ended: true,
+    code: 'SERVER_ERROR',
+    message: 'An internal error ended the script.',
+  })
+  const [line, ...otherLines] = calls.app.logLines.filter((logLine) => logLine.includes('disk 7 is full'))
+  assert.match(line!, /the script of a test student ended, because of an error/)
+  assert.deepEqual(otherLines, [])
+})
+
 test('invalid scripts are rejected with the expected values', async () => {
   const calls = await setUp()
   const { status, body } = await calls.call('POST', '/verify', {
