@@ -3,9 +3,15 @@
  * that the employer requires, and how well scores predict correctness. The half of the advertisements that is used for tuning and
  * the held-out half are measured separately. Prints a table, or JSON with --json; --misses lists the errors in the tuning half.
  */
-import { readdirSync, readFileSync } from 'node:fs'
 import { buildSkillIndexSync, type SkillIndex } from '../server/catalogue/index/skill-index.ts'
 import { type Prediction, reliabilityRows } from './reliability.ts'
+import { spanRows } from './span-quality.ts'
+import {
+  type Advertisement,
+  isForTuning,
+  readAdvertisements,
+  readMarkedAdvertisements,
+} from './support/advertisements.ts'
 import { type BenchmarkRow, printRows } from './support/benchmark.ts'
 import { builtInSkills } from './support/skill-catalogues.ts'
 
@@ -13,70 +19,35 @@ const MAX_SKILLS = 25
 /** Skills with at least this score count as extracted in the rows "score at least". */
 const MIN_SCORE = 0.5
 
-const advertisementsFolder = new URL('advertisements/', import.meta.url)
-
-interface SkillLabel {
-  /** The number in the skill ID `sk_…`. */
-  number: number
-  name: string
-}
-
-export interface Advertisement {
-  number: number
-  title: string
-  text: string
-  requiredSkills: SkillLabel[]
-  /** Skills that the text mentions but does not require. */
-  excludedSkills: SkillLabel[]
-}
-
-export function readAdvertisements(): Advertisement[] {
-  return readdirSync(advertisementsFolder)
-    .filter((file) => file.endsWith('.txt'))
-    .sort()
-    .flatMap((file) =>
-      readFileSync(new URL(file, advertisementsFolder), 'utf8')
-        .split(/^== /m)
-        .slice(1)
-        .map((part) => readAdvertisement(file, part)),
-    )
-}
-
-function readAdvertisement(file: string, part: string): Advertisement {
-  const match = /^(\d+) \| ([^\n]+)\nrequired: ([^\n]+)\n(?:not required: ([^\n]+)\n)?\n(.+)$/s.exec(part)
-  if (!match) throw new Error(`${file}: invalid advertisement: ${part.slice(0, 40)}`)
-  const [, number, title, requiredSkills, excludedSkills, text] = match
-  return {
-    number: Number(number),
-    title: title!,
-    text: text!.trim(),
-    requiredSkills: readLabels(requiredSkills!),
-    excludedSkills: excludedSkills ? readLabels(excludedSkills) : [],
-  }
-}
-
-function readLabels(line: string): SkillLabel[] {
-  return line.split('; ').map((label) => {
-    const match = /^sk_(\d+) (.+)$/.exec(label)
-    if (!match) throw new Error(`invalid label ${label}: expected "sk_1001 Bricklaying"`)
-    return { number: Number(match[1]), name: match[2]! }
-  })
-}
-
-export const isForTuning = ({ number }: Advertisement): boolean => number % 2 === 1
-
 export function advertisementRows(): BenchmarkRow[] {
   const index = buildSkillIndexSync(builtInSkills())
-  const advertisements = readAdvertisements()
-  const halves = {
+  const markedAdvertisements = readMarkedAdvertisements()
+  return [
+    ...rowsByHalf('advertisements', index, readAdvertisements()),
+    ...rowsByHalf('marked advertisements', index, markedAdvertisements),
+    ...Object.entries(halvesOf(markedAdvertisements)).flatMap(([half, advertisements]) =>
+      spanRows(
+        `marked advertisements, ${half}`,
+        index,
+        advertisements.map(({ text, spans }) => ({ text, spans: spans.flat() })),
+      ),
+    ),
+  ]
+}
+
+function rowsByHalf(name: string, index: SkillIndex, advertisements: Advertisement[]): BenchmarkRow[] {
+  return Object.entries(halvesOf(advertisements)).flatMap(([half, part]) => [
+    ...skillRows(`${name}, ${half}, first ${MAX_SKILLS}`, index, part, 0),
+    ...skillRows(`${name}, ${half}, score at least ${MIN_SCORE}`, index, part, MIN_SCORE),
+    ...reliabilityRows(`${name}, ${half}`, extractPredictions(index, part)),
+  ])
+}
+
+function halvesOf<T extends Advertisement>(advertisements: T[]): { tuning: T[]; 'held out': T[] } {
+  return {
     tuning: advertisements.filter(isForTuning),
     'held out': advertisements.filter((advertisement) => !isForTuning(advertisement)),
   }
-  return Object.entries(halves).flatMap(([name, half]) => [
-    ...skillRows(`${name}, first ${MAX_SKILLS}`, index, half, 0),
-    ...skillRows(`${name}, score at least ${MIN_SCORE}`, index, half, MIN_SCORE),
-    ...reliabilityRows(`advertisements, ${name}`, extractPredictions(index, half)),
-  ])
 }
 
 function skillRows(name: string, index: SkillIndex, advertisements: Advertisement[], minScore: number): BenchmarkRow[] {
@@ -95,11 +66,11 @@ function skillRows(name: string, index: SkillIndex, advertisements: Advertisemen
   }
   const note = `${advertisements.length} advertisements, ${requiredCount} required skills, ${extractedCount} extracted`
   return [
-    { name: `advertisements, ${name}, precision`, value: correctCount / extractedCount, unit: '', note },
-    { name: `advertisements, ${name}, recall`, value: correctCount / requiredCount, unit: '' },
-    { name: `advertisements, ${name}, F1`, value: (2 * correctCount) / (extractedCount + requiredCount), unit: '' },
+    { name: `${name}, precision`, value: correctCount / extractedCount, unit: '', note },
+    { name: `${name}, recall`, value: correctCount / requiredCount, unit: '' },
+    { name: `${name}, F1`, value: (2 * correctCount) / (extractedCount + requiredCount), unit: '' },
     {
-      name: `advertisements, ${name}, extracted though not required`,
+      name: `${name}, extracted though not required`,
       value: wronglyExtractedCount / excludedCount,
       unit: '',
       note: `of ${excludedCount} skills that the texts mention but do not require`,

@@ -8,6 +8,7 @@ import { buildSkillIndexSync, type SkillIndex } from '../server/catalogue/index/
 import { crossValidate } from '../training/vectors/ranking-examples.ts'
 import { advertisementRows } from './advertisement-quality.ts'
 import { type Prediction, reliabilityRows } from './reliability.ts'
+import { spanRows } from './span-quality.ts'
 import { type AnnotatedPhrase, readPhrases } from './support/annotated-phrases.ts'
 import {
   type BenchmarkOptions,
@@ -29,6 +30,7 @@ export async function runBenchmark({ short }: BenchmarkOptions): Promise<Benchma
   const escoIndex = buildSkillIndexSync(skills)
   const phrases = readPhrases(skills)
   const combinedIndex = buildSkillIndexSync([...builtInSkills(), ...skills])
+  const sentences = readSentences()
   return [
     ...matchRows('all phrases', escoIndex, phrases),
     ...matchRows(
@@ -55,8 +57,8 @@ export async function runBenchmark({ short }: BenchmarkOptions): Promise<Benchma
     ...reliabilityRows('match', matchPredictions(escoIndex, phrases)),
     ...sentenceRows('ESCO', escoIndex, phrases),
     ...sentenceRows('ESCO and built-in', combinedIndex, phrases),
-    ...spanRows('ESCO', escoIndex),
-    ...spanRows('ESCO and built-in', combinedIndex),
+    ...spanRows('extract, ESCO', escoIndex, sentences),
+    ...spanRows('extract, ESCO and built-in', combinedIndex, sentences),
     ...advertisementRows(),
   ]
 }
@@ -173,42 +175,6 @@ function matchPredictions(index: SkillIndex, phrases: AnnotatedPhrase[]): Predic
 interface Sentence {
   text: string
   spans: { start: number; end: number }[]
-}
-
-function spanRows(name: string, index: SkillIndex): BenchmarkRow[] {
-  let spanCount = 0
-  let mentionCount = 0
-  let exactCount = 0
-  let overlappingMentions = 0
-  let overlappedSpans = 0
-  for (const { text, spans } of readSentences()) {
-    // Several skills can have the same mention.
-    const allMentions = index.extract(text, 100).flatMap((skill) => skill.mentions)
-    const mentions = [...new Map(allMentions.map((mention) => [`${mention.start} ${mention.end}`, mention])).values()]
-    spanCount += spans.length
-    mentionCount += mentions.length
-    for (const mention of mentions) {
-      if (spans.some(({ start, end }) => start === mention.start && end === mention.end)) exactCount++
-      if (spans.some((span) => spansOverlap(span, mention))) overlappingMentions++
-    }
-    overlappedSpans += spans.filter((span) => mentions.some((mention) => spansOverlap(span, mention))).length
-  }
-  const [precision, recall] = [overlappingMentions / mentionCount, overlappedSpans / spanCount]
-  return [
-    {
-      name: `extract, ${name}, span F1`,
-      value: (2 * exactCount) / (mentionCount + spanCount),
-      unit: '',
-      note: `${spanCount} spans, exact bounds`,
-    },
-    { name: `extract, ${name}, span precision`, value: exactCount / mentionCount, unit: '' },
-    { name: `extract, ${name}, span recall`, value: exactCount / spanCount, unit: '' },
-    { name: `extract, ${name}, F1 of overlaps`, value: (2 * precision * recall) / (precision + recall), unit: '' },
-  ]
-}
-
-function spansOverlap(a: { start: number; end: number }, b: { start: number; end: number }): boolean {
-  return a.start < b.end && b.start < a.end
 }
 
 /** Reads the sentences of SkillSpan, with tokens joined by spaces and the spans of skills and knowledge. */

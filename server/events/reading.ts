@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { decodeTime } from 'ulid'
 import type { OrgScope } from '../access/caller.ts'
 import { DAY } from '../platform/clock.ts'
@@ -152,6 +152,14 @@ export async function findEvents(
   return openEvents(queries, rows)
 }
 
+/**
+ * Returns a condition for unacknowledged events that are selected by ID. With "is null", PostgreSQL would also read the index of all
+ * unacknowledged events, which can be millions.
+ */
+export function isUnacknowledged(acknowledgedAt: RawBuilder<unknown>) {
+  return sql`coalesce(${acknowledgedAt}, 'infinity') = 'infinity'`
+}
+
 /** Acknowledges events by pull. Returns the events that were not acknowledged before. */
 export async function acknowledgeEvents(
   tx: Tx,
@@ -161,12 +169,12 @@ export async function acknowledgeEvents(
 ): Promise<EventRef[]> {
   const { rows } = await sql<EventRef>`
     update events set acknowledged_at = ${new Date(now)}, acknowledged_by = 'pull'
-    where org_id = ${orgId} and mode = ${mode} and acknowledged_at is null
-      ${
-        'ids' in selection
-          ? sql`and event_id = any (${selection.ids}::text[]) and day >= ${earliestDay(selection.ids, now)}::date`
-          : sql`and sequence <= ${selection.upTo} and created_at > ${oldestCreationTime(now)}`
-      }
+    where org_id = ${orgId} and mode = ${mode} and ${
+      'ids' in selection
+        ? sql`event_id = any (${selection.ids}::text[]) and day >= ${earliestDay(selection.ids, now)}::date
+            and ${isUnacknowledged(sql`acknowledged_at`)}`
+        : sql`acknowledged_at is null and sequence <= ${selection.upTo} and created_at > ${oldestCreationTime(now)}`
+    }
     returning to_char(day, 'YYYY-MM-DD') as day, event_id`.execute(tx)
   return rows
 }

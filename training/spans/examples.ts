@@ -32,7 +32,7 @@ export interface LabelledAdvertisement {
 
 /** Converts a sentence to an example. `index` marks the labels of its catalogue; undefined for no catalogue. */
 export function sentenceExample(
-  { text, spans }: LabelledSentence,
+  { text, spans }: Pick<LabelledSentence, 'text' | 'spans'>,
   index: SkillIndex | undefined,
   vectors: WordVectors,
 ): Example {

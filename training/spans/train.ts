@@ -8,7 +8,12 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { isForTuning, readAdvertisements } from '../../bench/advertisement-quality.ts'
+import {
+  type Advertisement,
+  isForTuning,
+  readAdvertisements,
+  readMarkedAdvertisements,
+} from '../../bench/support/advertisements.ts'
 import { builtInSkills, parseCsv, randomNumbers } from '../../bench/support/skill-catalogues.ts'
 import {
   serialiseSpanModel,
@@ -68,15 +73,20 @@ const sentences = [
   ...readSkillSpan(`${options.data}/eval/skillspan_train.jsonl`),
   ...(options['held-out'] ? [] : readSkillSpan(`${options.data}/eval/skillspan_dev.jsonl`)),
 ]
+const isUsed = (advertisement: Advertisement) =>
+  !options['held-out'] || isForTuning(advertisement) === (options['held-out'] === 'even')
+const markedAdvertisements = readMarkedAdvertisements().filter(isUsed)
 const advertisements = readAdvertisements()
-  .filter((advertisement) => !options['held-out'] || isForTuning(advertisement) === (options['held-out'] === 'even'))
+  .filter(isUsed)
   .map(({ text, requiredSkills, excludedSkills }) => ({
     text,
     requiredNumbers: new Set(requiredSkills.map(({ number }) => number)),
     excludedNumbers: new Set(excludedSkills.map(({ number }) => number)),
   }))
 
-const trainingWords = new Set([...sentences, ...advertisements].flatMap(({ text }) => tokenize(text)))
+const trainingWords = new Set(
+  [...sentences, ...markedAdvertisements, ...advertisements].flatMap(({ text }) => tokenize(text)),
+)
 
 /** Each item has one example per catalogue whose labels are marked. */
 const examples: Example[][] = [
@@ -84,6 +94,7 @@ const examples: Example[][] = [
     sentenceExample(sentence, combinedIndex, vectors),
     sentenceExample(sentence, escoIndex, vectors),
   ]),
+  ...markedAdvertisements.map((advertisement) => [sentenceExample(advertisement, builtInIndex, vectors)]),
   ...advertisements.map((advertisement) => [advertisementExample(advertisement, builtInIndex, vectors)]),
 ]
 pruneRareRows(examples.flat(), MIN_TOKENS_PER_ROW * 2)

@@ -8,6 +8,7 @@ import {
   MAX_READ_BATCH_DELIVERIES,
   MAX_UNFINISHED_DELIVERIES,
   MAX_WINDOW,
+  MIN_READ_BATCH_DELIVERIES,
   MIN_WINDOW,
   type ReadScope,
 } from './delivery-queue.ts'
@@ -290,7 +291,7 @@ test('only consecutive failures narrow the window', () => {
   assert.equal(queue.window, INITIAL_WINDOW / 2)
 })
 
-test('a read is limited to two windows, and to a maximum', () => {
+test('a read is limited to two windows, with a minimum and a maximum', () => {
   const queue = queueOf(100)
   assert.equal(queue.readLimit, 2 * INITIAL_WINDOW)
   for (let n = 0; n < 100; n++) {
@@ -298,6 +299,14 @@ test('a read is limited to two windows, and to a maximum', () => {
     queue.finishAttempt(true)
   }
   assert.equal(queue.readLimit, MAX_READ_BATCH_DELIVERIES)
+
+  const failingQueue = queueOf(100)
+  for (let n = 0; n < 100; n++) {
+    failingQueue.next(0)
+    failingQueue.finishAttempt(false)
+  }
+  assert.equal(failingQueue.window, MIN_WINDOW)
+  assert.equal(failingQueue.readLimit, MIN_READ_BATCH_DELIVERIES)
 })
 
 test('an endpoint with a new URL starts with the initial window', () => {

@@ -8,6 +8,8 @@ export const MIN_WINDOW = 4
 /** Maximum number of deliveries of an endpoint in memory: buffered, in flight, or not recorded yet. */
 export const MAX_UNFINISHED_DELIVERIES = 512
 export const MAX_READ_BATCH_DELIVERIES = 128
+/** A read takes longer than an attempt, so that few deliveries per read would cost more than sending them. */
+export const MIN_READ_BATCH_DELIVERIES = 32
 /** Older buffered deliveries are read again before they are sent, because they may have been acknowledged by pull in the meantime. */
 export const MAX_BUFFERED_MS = 3000
 
@@ -114,7 +116,7 @@ export class DeliveryQueue<Delivery extends { event_id: string }> {
   }
 
   get readLimit(): number {
-    return Math.min(MAX_READ_BATCH_DELIVERIES, 2 * this.#window)
+    return Math.min(MAX_READ_BATCH_DELIVERIES, Math.max(MIN_READ_BATCH_DELIVERIES, 2 * this.#window))
   }
 
   get inFlight(): number {
