@@ -337,6 +337,7 @@ export const propertyNotes: Record<string, PropertyNote> = {
   'LoggedRequest.key_id': ['ID of the key; null for callers without one.', 'VFN_TEST_01KKDSD0J0P26SYTR42F'],
   'LoggedRequest.method': ['', 'POST'],
   'LoggedRequest.route': ['', '/api/v1/partner/mandates'],
+  'LoggedRequest.path': ['', '/api/v1/partner/mandates'],
   'LoggedRequest.status': ['', 400],
   'LoggedRequest.code': ['Error code of the response; null if the request succeeded.', 'VALIDATION_FAILED'],
   'LoggedRequest.duration_ms': ['', 3.2],

@@ -29,7 +29,7 @@ const BASE_STYLE = `:root{color-scheme:light dark;--text:#1b2420;--text-soft:#56
 @media (prefers-color-scheme:dark){:root{--text:#e9ece9;--text-soft:#a5aea9;--page:#121714;--paper:#121714;--card:#1b211e;--card-line:#333b37;--accent:#57c3a3;--accent-text:#08251c;--accent-tint:#17352c;--focus:#8ab4ff}}
 body{margin:0;padding:24px 16px;font:17px/1.5 system-ui,'Noto Sans',sans-serif;color:var(--text);background:var(--page)}
 main{max-width:46rem;margin:0 auto}h1{font-size:1.5em;line-height:1.3;margin:0 0 .3em}
-a{color:var(--accent)}a:focus-visible,button:focus-visible{outline:3px solid var(--focus);outline-offset:2px}
+a{color:var(--accent);padding-block:.2em}a:focus-visible,button:focus-visible{outline:3px solid var(--focus);outline-offset:2px}
 button{min-height:48px;padding:8px 24px;border:0;border-radius:6px;background:var(--accent);color:var(--accent-text);font:inherit;font-weight:600}
 .wordmark{display:inline-flex;align-items:center;gap:8px;font-weight:700;color:var(--text);text-decoration:none}
 .wordmark::before{content:'';width:16px;height:16px;border-radius:5px;background:var(--accent)}

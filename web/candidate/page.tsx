@@ -180,12 +180,13 @@ export function CandidatePage({ token, initialView, onEnded, expiry }: Props) {
 /** Page shown for an invalid or expired link, and while the organisation is paused. */
 export function InvalidLinkPage(props: CandidatePageError & { token: string }) {
   const { token, labels, wrong, help, title, company, brand, contact_email: email } = props
+  const Message = company ? 'p' : 'h1' // the company is the heading of the page, if it is known
   return (
     <div class="conversation">
       {company && <Head title={title} company={company} brand={brand} />}
       <main class="centred">
         <div class="log">
-          <p class="message us closing quiet">{labels[wrong]}</p>
+          <Message class="message us closing quiet">{labels[wrong]}</Message>
           {help && wrong !== 'paused' && (
             <p class="message us" dir="auto">
               {help}

@@ -40,6 +40,7 @@ const isFramed = window.parent !== window
 export function CredentialConsent({ language, load, decide }: Props) {
   const [offer, setOffer] = useState<CredentialOffer>()
   const [texts, setTexts] = useState<Texts>()
+  const [loadedCount, setLoadedCount] = useState(0)
   const [showName, setShowName] = useState(false)
   const [isHidden, setIsHidden] = useState(false)
   const [isAsking, setIsAsking] = useState(false)
@@ -47,12 +48,19 @@ export function CredentialConsent({ language, load, decide }: Props) {
   const [busy, setBusy] = useState(false)
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
-    void load().then((result) => result.ok && setOffer(result.data))
+    void load().then((result) => {
+      if (result.ok) setOffer(result.data)
+      setLoadedCount((count) => count + 1)
+    })
   }, [])
   useEffect(() => {
-    void call<Texts>(paths.credentialTexts(language)).then((result) => result.ok && setTexts(result.data))
+    void call<Texts>(paths.credentialTexts(language)).then((result) => {
+      if (result.ok) setTexts(result.data)
+      setLoadedCount((count) => count + 1)
+    })
   }, [language])
 
+  if (loadedCount < 2) return <p class="unloaded" /> // hides what follows, which would move
   if (!offer?.enabled || !texts || isHidden) return null
   if (offer.eligible.length + offer.pending.length + offer.credentials.length === 0) return null
   const skills = [...offer.eligible, ...offer.pending]

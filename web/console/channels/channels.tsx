@@ -7,6 +7,7 @@ import { Badge } from '../../ui/badge.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
+import { Unloaded } from '../../ui/unloaded.tsx'
 import { Confirm } from '../shared/confirm.tsx'
 import { channelName } from '../shared/labels.ts'
 import { api } from '../shell/api.ts'
@@ -32,7 +33,7 @@ export default function Channels() {
       </p>
       {error && <Notice kind="bad">{error.message}</Notice>}
       <h2>{t('Go live')}</h2>
-      {data && <Steps steps={data.steps} />}
+      {data ? <Steps steps={data.steps} /> : !error && <Unloaded />}
       <h2>{t('Your channels')}</h2>
       {data?.channels.map((channel) => (
         <Channel key={channel.channel} path={path} channel={channel} onChanged={set} />

@@ -5,6 +5,7 @@ import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
 import { Table } from '../../ui/table.tsx'
+import { Unloaded } from '../../ui/unloaded.tsx'
 import { channelName } from '../shared/labels.ts'
 import { type ApiError, api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
@@ -16,7 +17,7 @@ export function Spending({ onSaved }: { onSaved: () => void }) {
   const path = context.apiPath('/spending')
   const { data, error, set } = useData<SpendingRecord>(path)
   if (error) return <Notice kind="bad">{error.message}</Notice>
-  if (!data) return <p class="waiting">…</p>
+  if (!data) return <Unloaded />
   const save = (saved: SpendingRecord) => {
     set(saved)
     onSaved()

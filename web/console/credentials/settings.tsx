@@ -9,6 +9,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Day } from '../../ui/time.tsx'
+import { Unloaded } from '../../ui/unloaded.tsx'
 import { Confirm } from '../shared/confirm.tsx'
 import { MODE_NAMES } from '../shared/mode-names.ts'
 import '../shared/forms.css'
@@ -28,6 +29,7 @@ export function CredentialSettings() {
     <>
       <h2>{t('Policy')}</h2>
       {policy.error && <Notice kind="bad">{policy.error.message}</Notice>}
+      {!policy.data && !policy.error && <Unloaded />}
       {policy.data &&
         (isOwner ? (
           <PolicyForm path={policyPath} policy={policy.data} onSaved={policy.set} />
@@ -48,6 +50,7 @@ export function CredentialSettings() {
         )}
       </p>
       {keys.error && <Notice kind="bad">{keys.error.message}</Notice>}
+      {!keys.data && !keys.error && <Unloaded />}
       {keys.data && (
         <>
           <CopyText text={keys.data.did} label={t('DID')} />

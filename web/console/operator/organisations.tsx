@@ -120,12 +120,20 @@ export default function OperatorOrganisations() {
           {
             name: t('Members'),
             right: true,
-            cell: ({ org_id, members }) => <Link to={`/${org_id}/test/members`}>{members}</Link>,
+            cell: ({ org_id, members }) => (
+              <Link class="number-link" to={`/${org_id}/test/members`}>
+                {members}
+              </Link>
+            ),
           },
           {
             name: t('Keys'),
             right: true,
-            cell: ({ org_id, keys }) => <Link to={`/${org_id}/test/keys`}>{keys}</Link>,
+            cell: ({ org_id, keys }) => (
+              <Link class="number-link" to={`/${org_id}/test/keys`}>
+                {keys}
+              </Link>
+            ),
           },
           { name: t('Created'), cell: ({ created_at }) => <Time at={created_at} /> },
           {

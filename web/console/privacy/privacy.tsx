@@ -6,6 +6,7 @@ import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
+import { Unloaded } from '../../ui/unloaded.tsx'
 import { Confirm } from '../shared/confirm.tsx'
 import { api } from '../shell/api.ts'
 import { useData, useList } from '../shell/loading.ts'
@@ -37,6 +38,7 @@ export default function Privacy() {
         )}
       </p>
       {settings.error && <Notice kind="bad">{settings.error.message}</Notice>}
+      {!settings.data && !settings.error && <Unloaded />}
       {settings.data && (
         <PrivacyContactsForm
           path={settingsPath}
@@ -50,6 +52,7 @@ export default function Privacy() {
       )}
       <h2>{t('Upcoming erasures')}</h2>
       {preview.error && <Notice kind="bad">{preview.error.message}</Notice>}
+      {!preview.data && !preview.error && <Unloaded />}
       {preview.data && <Preview preview={preview.data} isHeld={settings.data?.legal_hold_at != null} />}
       <h2>{t('Retention periods')}</h2>
       <RetentionForm isOwner={isOwner} onSaved={() => void preview.reload()} />

@@ -4,6 +4,7 @@ import { t } from '../../translations/translate.ts'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
+import { Unloaded } from '../../ui/unloaded.tsx'
 import '../shared/forms.css'
 import { type ApiError, api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
@@ -39,7 +40,7 @@ export function RetentionForm({ isOwner, onSaved }: { isOwner: boolean; onSaved:
   const [busy, setBusy] = useState(false)
   const [saved, setSaved] = useState(false)
   if (retention.error) return <Notice kind="bad">{retention.error.message}</Notice>
-  if (!retention.data) return null
+  if (!retention.data) return <Unloaded />
   const { classes } = retention.data
   return (
     <form class="card stack narrow" noValidate onSubmit={(event) => void save(event)}>

@@ -48,9 +48,12 @@ export default function QuestionEdit({ params }: { params: Params }) {
   if (!skillName) return <h1 class="waiting">Question</h1>
   if (question.data && !question.data.may_edit)
     return (
-      <Notice kind="wait">
-        {t("Only owners can change questions, and only those of the organisation's own bank.")}
-      </Notice>
+      <>
+        <h1>{t('Edit question')}</h1>
+        <Notice kind="wait">
+          {t("Only owners can change questions, and only those of the organisation's own bank.")}
+        </Notice>
+      </>
     )
   const initial: Draft = question.data
     ? {

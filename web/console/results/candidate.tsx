@@ -41,7 +41,7 @@ export default function CandidatePage({ params }: { params: Params }) {
   return (
     <>
       <p>
-        <Link to={context.pagePath(`/campaigns/${data.campaign_id}`)}>{t('Campaign')}</Link>
+        <Link to={context.pagePath(`/campaigns/${data.campaign_id}`)}>{work.data?.campaign_name || t('Campaign')}</Link>
       </p>
       <div class="page-head">
         <h1>

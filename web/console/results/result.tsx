@@ -58,7 +58,10 @@ export default function ResultPage({ params }: { params: Params }) {
         </div>
       </div>
       <div class="two-columns">
-        <section class="card" aria-label={t('Answers and verdicts')}>
+        <section class="card" aria-labelledby="answers-title">
+          <h2 id="answers-title" class="hidden-text">
+            {t('Answers and verdicts')}
+          </h2>
           <ResultOutput result={data} questions={questions} />
         </section>
         <div class="stack">

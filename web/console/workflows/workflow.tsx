@@ -83,7 +83,9 @@ export default function WorkflowPage({ params }: { params: Params }) {
                     .join(', ')}
             </DescriptionItem>
             <DescriptionItem name={t('Mandates')}>
-              <Link to={context.pagePath(`/mandates?workflow_id=${data.workflow_id}`)}>{data.mandates}</Link>
+              <Link class="number-link" to={context.pagePath(`/mandates?workflow_id=${data.workflow_id}`)}>
+                {data.mandates}
+              </Link>
             </DescriptionItem>
             <DescriptionItem name="ID">
               <code>{data.workflow_id}</code>
