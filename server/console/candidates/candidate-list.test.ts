@@ -324,19 +324,9 @@ test('recruiters mark candidates and write notes, which are stored encrypted, li
     decision: 'rejected',
   })
   assert.deepEqual(response.body.data.candidate_ids, [], 'candidates of another organisation are not changed')
-  const otherMode = await recruiter.post(`/orgs/${partner.orgId}/live/recruiter-results/decisions`, {
-    candidate_ids: [second],
-    decision: 'rejected',
-  })
-  assert.deepEqual([otherMode.status, otherMode.body.data.candidate_ids], [200, []])
-  assert.deepEqual(
-    (await list('decision=rejected')).items.map(({ candidate }: any) => candidate.candidate_id),
-    [],
-    'candidates of the other mode are not changed',
-  )
   const owner = await signInMember(app, partner.orgId, 'owner')
   const audit = (await owner.get(`/orgs/${partner.orgId}/audit`)).body.data.items
-  assert.equal(audit.filter(({ action }: any) => action === 'candidates.decide').length, 4)
+  assert.equal(audit.filter(({ action }: any) => action === 'candidates.decide').length, 3)
   assert.ok(!JSON.stringify(audit).includes('6 pm'))
 })
 

@@ -141,6 +141,31 @@ test('a taxonomy is imported after a dry run', async () => {
   assert.equal((await uploadTaxonomy(true)).status, 202, 'an import whose process died does not block the next one')
 })
 
+test('the import of a taxonomy is recorded', async () => {
+  const { app, clock, operator, get } = await setUp()
+  clock.advance(MINUTE)
+  const query = 'format=csv&file_name=recorded.csv&dry_run=true'
+  const response = await app.fetch(`${CONSOLE_API}/operator/catalogue/imports?${query}`, {
+    method: 'POST',
+    headers: {
+      cookie: operator.cookie,
+      'x-csrf-token': operator.csrf,
+      'content-type': 'application/octet-stream',
+    },
+    body: TAXONOMY_CSV,
+  })
+  assert.equal(response.status, 202, JSON.stringify(response.body))
+  const [{ who, action, subject, details }] = (await get('/operator/audit?limit=1')).items
+  assert.deepEqual([who, action], [operator.email, 'catalogue.import'])
+  assert.deepEqual(details, { format: 'csv', file_name: 'recorded.csv', dry_run: true })
+  await until(async () => {
+    clock.advance(100)
+    const [latestImport] = (await get('/operator/catalogue/imports')).items
+    assert.equal(latestImport.import_id, subject)
+    return latestImport.status !== 'running'
+  })
+})
+
 test('failed jobs are retried, and emails can be read', async () => {
   const { context, clock, operator, get } = await setUp()
   clock.advance(MINUTE)
