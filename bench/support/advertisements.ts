@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-export interface SkillLabel {
+interface SkillLabel {
   /** The number in the skill ID `sk_…`. */
   number: number
   name: string
