@@ -101,7 +101,9 @@ test('the published package contains only JavaScript, declarations, README and l
   const project = await createProject()
   const files = readdirSync(join(project, 'node_modules/@attestry/sdk'), { recursive: true, encoding: 'utf8' }).sort()
   const modules =
-    'client configuration error index list resources retry sign transport types verdict-texts webhooks'.split(' ')
+    'client configuration error index list rejected-signature resources retry sign transport types verdict-texts webhooks'.split(
+      ' ',
+    )
   const builtFiles = modules.flatMap((name) => [`dist/${name}.d.ts`, `dist/${name}.js`])
   assert.deepEqual(files, ['LICENSE', 'README.md', 'dist', ...builtFiles, 'package.json'])
 })

@@ -332,6 +332,7 @@ export const propertyNotes: Record<string, PropertyNote> = {
 
   // Request log
   'LoggedRequest.id': ['', 4711],
+  'listRequestLog.status': ['', '4xx'],
   'LoggedRequest.at': ['', '2026-03-11T06:30:02.000Z'],
   'LoggedRequest.api': ['', 'partner'],
   'LoggedRequest.key_id': ['ID of the key; null for callers without one.', 'VFN_TEST_01KKDSD0J0P26SYTR42F'],
