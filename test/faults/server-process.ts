@@ -27,8 +27,12 @@ export async function startServerProcess(
   t.after(() => child.kill('SIGKILL'))
   if (onErrorOutput) child.stderr!.on('data', (chunk: Buffer) => onErrorOutput(chunk.toString()))
   let output = ''
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`the server ended with code ${code} before it was ready: ${output}`)
+  })
+  ended.catch(() => {}) // a server that is ready may end
   for (;;) {
-    const [chunk] = (await once(child.stdout!, 'data')) as [Buffer]
+    const [chunk] = (await Promise.race([once(child.stdout!, 'data'), ended])) as [Buffer]
     output += chunk
     const url = /Attestry is running at (\S+)/.exec(output)?.[1]
     if (url) return { url, child }
@@ -46,6 +50,7 @@ export function databaseEnv({
     DATABASE_OWNER_URL: databaseOwnerUrl,
     MASTER_KEY: masterKey!.toString('base64'),
     ADMIN_API_KEY: ADMIN_KEY,
+    DATABASE_POOL_SIZE: '10', // the tests that run at the same time share 100 connections
     CATALOGUE_INDEX_ON_DEMAND: 'true', // most tests search no skills, and building the index takes a second
   }
 }

@@ -64,7 +64,7 @@ test("a recruiter revokes a candidate's link, and the audit log shows it", async
   await getDialog(page).getByText('The links in all earlier messages stop working immediately').waitFor()
   await checkPage(page, 'revoke-link')
   await getDialog(page).getByRole('button', { name: 'Revoke link' }).click()
-  await page.getByText('The candidate gets a new link with the next message.').waitFor()
+  await page.getByText('The link was revoked and does not work any more.').waitFor()
   assert.equal(await openedPage(link), 404)
   const newLink = await readLink(app, candidateId)
   await page
