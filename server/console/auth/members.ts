@@ -143,7 +143,7 @@ export async function changeMemberEmail(tx: Tx, orgId: string, email: string, ne
 export async function removeMember(tx: Tx, orgId: string, memberId: string): Promise<Member> {
   const member = await lockMember(tx, orgId, memberId)
   await requireAnotherOwner(tx, member)
-  await tx.deleteFrom('console_members').where('member_id', '=', memberId).execute()
+  await tx.deleteFrom('console_members').where('org_id', '=', orgId).where('member_id', '=', memberId).execute()
   await removeAssignments(tx, orgId, memberId)
   await endSessionsOfMember(tx, orgId, member.email)
   await deleteIdentity(tx, orgId, member.email)

@@ -101,7 +101,8 @@ export async function listNotifications(
 ): Promise<Notification[]> {
   const { rows } = await sql<Notification>`
     select ${notificationColumns} from notifications n
-      left join notification_receipts r on r.notification_id = n.notification_id and r.member_id = ${memberId}
+      left join notification_receipts r
+        on r.org_id = n.org_id and r.notification_id = n.notification_id and r.member_id = ${memberId}
     where n.org_id = ${orgId} and n.mode = ${mode} and n.kind = any (${kinds}::text[])
       and ${isFor(sql`${memberId}`)}
     order by n.updated_at desc, n.notification_id desc limit ${MAX_LISTED}`.execute(queries)
@@ -115,7 +116,8 @@ export async function countUnread(
 ): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*)::int as count from notifications n
-      left join notification_receipts r on r.notification_id = n.notification_id and r.member_id = ${memberId}
+      left join notification_receipts r
+        on r.org_id = n.org_id and r.notification_id = n.notification_id and r.member_id = ${memberId}
     where n.org_id = ${orgId} and n.mode = ${mode} and n.kind = any (${kinds}::text[])
       and ${isFor(sql`${memberId}`)} and n.count > coalesce(r.read_count, 0)`.execute(queries)
   return rows[0]!.count

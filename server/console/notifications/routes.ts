@@ -15,7 +15,7 @@ import {
   type Recipient,
 } from './notifications.ts'
 import { NotificationList, NotificationSettingsRecord, UnreadCount } from './schema.ts'
-import { getNotificationSettings, saveNotificationSettings } from './settings.ts'
+import { getNotificationSettings, type NotificationSettings, saveNotificationSettings } from './settings.ts'
 
 /** Notifications of the signed-in member, and the member's choice which to get. */
 export function notificationRoutes(app: App, context: Context): void {
@@ -58,8 +58,7 @@ export function notificationRoutes(app: App, context: Context): void {
   app.get(
     '/orgs/:org/notification-settings',
     { config, schema: { response: { 200: success(NotificationSettingsRecord) } } },
-    async (request) =>
-      successResponse('Settings', await getNotificationSettings(db.queries, await memberIdOf(request))),
+    async (request) => successResponse('Settings', await settingsOf(request)),
   )
 
   app.put(
@@ -69,7 +68,7 @@ export function notificationRoutes(app: App, context: Context): void {
       const { body, orgAccess } = request
       const memberId = await memberIdOf(request)
       await db.transaction((tx) => saveNotificationSettings(tx, clock, { orgId: orgAccess.orgId, memberId }, body))
-      return successResponse('Settings saved', await getNotificationSettings(db.queries, memberId))
+      return successResponse('Settings saved', await settingsOf(request))
     },
   )
 
@@ -81,7 +80,12 @@ export function notificationRoutes(app: App, context: Context): void {
 
   async function recipientOf(request: FastifyRequest): Promise<Recipient> {
     const memberId = await memberIdOf(request)
-    return { memberId, kinds: (await getNotificationSettings(db.queries, memberId)).kinds }
+    const { kinds } = await getNotificationSettings(db.queries, { orgId: request.orgAccess.orgId, memberId })
+    return { memberId, kinds }
+  }
+
+  async function settingsOf(request: FastifyRequest): Promise<NotificationSettings> {
+    return getNotificationSettings(db.queries, { orgId: request.orgAccess.orgId, memberId: await memberIdOf(request) })
   }
 }
 

@@ -20,10 +20,13 @@ const DEFAULT_SETTINGS: NotificationSettings = {
   immediate_failures: false,
 }
 
-export async function getNotificationSettings(queries: Queries, memberId: string): Promise<NotificationSettings> {
+export async function getNotificationSettings(
+  queries: Queries,
+  { orgId, memberId }: { orgId: string; memberId: string },
+): Promise<NotificationSettings> {
   const { rows } = await sql<NotificationSettings>`
     select kinds, digest, digest_hour, time_zone, immediate_failures from notification_settings
-    where member_id = ${memberId}`.execute(queries)
+    where org_id = ${orgId} and member_id = ${memberId}`.execute(queries)
   return rows[0] ?? DEFAULT_SETTINGS
 }
 
