@@ -155,7 +155,10 @@ test('fixtures run a TEST campaign to its results, logs show its calls, and a fa
     stripVTControlCharacters(
       (await cli.run(['logs', 'list', '--limit', '100', ...options, '--profile', 'acme'])).output,
     )
-  await until(async () => (await list()).includes(`GET     /api/v1/partner/campaigns/${campaign_id}  `))
+  await until(async () => {
+    const logged = await list()
+    return [campaign_id, missing, ':campaign_id'].every((id) => logged.includes(`/api/v1/partner/campaigns/${id}  `))
+  })
   const notFound = await list('--status', '404')
   assert.match(notFound, new RegExp(`404 {2}GET {5}/api/v1/partner/campaigns/${missing} {2}NOT_FOUND`))
   assert.ok(!/ (200|201|400) {2}/.test(notFound), notFound)
