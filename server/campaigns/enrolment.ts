@@ -19,6 +19,7 @@ import type { SealedColumn } from '../platform/data-key-rotation.ts'
 import { notifyAfterCommit, type Queries, RepeatTransactionError, type Tx } from '../platform/database/database.ts'
 import { newId, randomToken } from '../platform/ids.ts'
 import { indianDate } from '../platform/india-time.ts'
+import { mapInTurns } from '../platform/map-in-turns.ts'
 import { LANGUAGES, type Language } from '../platform/text/languages.ts'
 import { hashToken } from '../platform/token-hash.ts'
 import { requireActiveClock, TEST_CLOCK_DUE, withLockedClock } from '../test-clocks/test-clocks.ts'
@@ -182,49 +183,30 @@ export async function enrolCandidates(
   const scriptErrors = testScriptErrors(candidates, flow, campaign.test_clock_id !== null)
   if (scriptErrors.length > 0) throw invalid(scriptErrors)
   const fallbackLanguage = flow.languages[0] ?? workflow.languages[0]!
-  const tokens = rows.map(() => randomToken(32))
-  const candidateIds = rows.map(() => newId('CD_', now))
-  const resultIds = rows.map(() => newId('RS_', now))
-  const sealedTokens = tokens.map((token, index) => vault.seal(token, tokenPurpose(candidateIds[index]!)))
-  const conversations = rows.map(({ language }) =>
-    startConversation(language ?? fallbackLanguage, language !== undefined, randomToken(9)),
-  )
   const startTime = Math.max(now, campaign.starts_at.getTime())
   const firstContactTime = new Date(hasContactHours(campaign) ? nextContactTime(startTime) : startTime)
   const enrolledAt = new Date(now)
   const hasDndCheck = caller.mode === 'live' && (await shareLockDndCheck(tx, caller.orgId))
-  const people = await identifyPeople(tx, caller, now, rows)
-  await sql`
-    with input as (
-      select * from unnest(${candidateIds}::text[], ${resultIds}::text[],
-        ${rows.map((row) => row.external_candidate_id)}::text[], ${people.map(({ personId }) => personId)}::text[],
-        ${people.map(({ key }, index) => sealCandidate(key, candidateIds[index]!, valuesOf(rows[index]!, declared)))}::bytea[],
-        ${people.map(({ phoneIndex }) => phoneIndex)}::bytea[], ${people.map(({ emailIndex }) => emailIndex)}::bytea[],
-        ${people.map(({ isRestricted }) => isRestricted)}::bool[], ${rows.map((row) => row.language ?? null)}::text[],
-        ${tokens.map(hashToken)}::bytea[], ${sealedTokens}::bytea[],
-        ${conversations.map((conversation) => JSON.stringify(conversation))}::text[],
-        ${rows.map(({ test_script }) => (test_script ? JSON.stringify(test_script) : null))}::text[])
-        as n (candidate_id, result_id, external_candidate_id, person_id, personal, phone_index, email_index, restricted, language, token_hash,
-          token, conversation, test_script)
-    ), added as (
-      insert into candidates (candidate_id, campaign_id, org_id, mode, external_candidate_id, person_id, personal, phone_index,
-        email_index, language, token_hash, token, enrolled_at, test_script)
-      select candidate_id, ${campaign.campaign_id}, ${caller.orgId}, ${caller.mode}, external_candidate_id, person_id, personal,
-        phone_index, email_index, language, token_hash, token, ${enrolledAt}, test_script::jsonb from input
-    ), progress as (
-      insert into candidate_progress (candidate_id, campaign_id, org_id, mode, mandate_id, result_id, status, flow_version, conversation,
-        created_at, updated_at)
-      select candidate_id, ${campaign.campaign_id}, ${caller.orgId}, ${caller.mode}, ${campaign.mandate_id}, result_id, 'pending',
-        ${campaign.flow_version}, conversation, ${enrolledAt}, ${enrolledAt} from input
-    )
-    insert into contacts (candidate_id, campaign_id, kind, step, due_at, held, restricted, dnd_check_at)
-    select candidate_id, ${campaign.campaign_id}, 'contact', 0, ${firstContactTime}, ${campaign.hold === 'paused' || campaign.test_clock_id !== null}, restricted,
-      case when ${hasDndCheck} and phone_index is not null then ${enrolledAt}::timestamptz end
-    from input`
-    .execute(tx)
-    .catch(retryAfterCorrection)
-
-  const addedCandidates = rows.map(newCandidacy)
+  // All at once, so that they are in the order of the rows.
+  const candidateIds = rows.map(() => newId('CD_', now))
+  const resultIds = rows.map(() => newId('RS_', now))
+  // Values are encrypted while the database executes the statement before the one that stores them.
+  const [people, prepared] = await Promise.all([
+    identifyPeople(tx, caller, now, rows),
+    mapInTurns(rows, ({ language }, index) => {
+      const token = randomToken(32)
+      return {
+        tokenHash: hashToken(token),
+        sealedToken: vault.seal(token, tokenPurpose(candidateIds[index]!)),
+        conversation: startConversation(language ?? fallbackLanguage, language !== undefined, randomToken(9)),
+      }
+    }),
+  ])
+  const [, personalValues] = await Promise.all([
+    insertProgress(),
+    mapInTurns(people, ({ key }, index) => sealCandidate(key, candidateIds[index]!, valuesOf(rows[index]!, declared))),
+  ])
+  const [, addedCandidates] = await Promise.all([insertCandidates(), mapInTurns(rows, newCandidacy)])
   await countDailyPeople(
     tx,
     deps.clock,
@@ -254,9 +236,47 @@ export async function enrolCandidates(
     enrolment: { ...enrolment, credits_left: await balanceOf(tx, caller) },
   }
 
+  async function insertProgress() {
+    await sql`
+      with input as (
+        select * from unnest(${candidateIds}::text[], ${resultIds}::text[],
+          ${prepared.map(({ conversation }) => JSON.stringify(conversation))}::text[],
+          ${people.map(({ isRestricted }) => isRestricted)}::bool[], ${people.map(({ phoneIndex }) => phoneIndex !== null)}::bool[])
+          as n (candidate_id, result_id, conversation, restricted, has_phone)
+      ), progress as (
+        insert into candidate_progress (candidate_id, campaign_id, org_id, mode, mandate_id, result_id, status, flow_version,
+          conversation, created_at, updated_at)
+        select candidate_id, ${campaign.campaign_id}, ${caller.orgId}, ${caller.mode}, ${campaign.mandate_id}, result_id, 'pending',
+          ${campaign.flow_version}, conversation, ${enrolledAt}, ${enrolledAt} from input
+      )
+      insert into contacts (candidate_id, campaign_id, kind, step, due_at, held, restricted, dnd_check_at)
+      select candidate_id, ${campaign.campaign_id}, 'contact', 0, ${firstContactTime},
+        ${campaign.hold === 'paused' || campaign.test_clock_id !== null}, restricted,
+        case when ${hasDndCheck} and has_phone then ${enrolledAt}::timestamptz end
+      from input`.execute(tx)
+  }
+
+  async function insertCandidates() {
+    await sql`
+      insert into candidates (candidate_id, campaign_id, org_id, mode, external_candidate_id, person_id, personal, phone_index,
+        email_index, language, token_hash, token, enrolled_at, test_script)
+      select candidate_id, ${campaign.campaign_id}, ${caller.orgId}, ${caller.mode}, external_candidate_id, person_id, personal,
+        phone_index, email_index, language, token_hash, token, ${enrolledAt}, test_script::jsonb
+      from unnest(${candidateIds}::text[], ${rows.map((row) => row.external_candidate_id)}::text[],
+        ${people.map(({ personId }) => personId)}::text[], ${personalValues}::bytea[],
+        ${people.map(({ phoneIndex }) => phoneIndex)}::bytea[], ${people.map(({ emailIndex }) => emailIndex)}::bytea[],
+        ${rows.map((row) => row.language ?? null)}::text[], ${prepared.map(({ tokenHash }) => tokenHash)}::bytea[],
+        ${prepared.map(({ sealedToken }) => sealedToken)}::bytea[],
+        ${rows.map(({ test_script }) => (test_script ? JSON.stringify(test_script) : null))}::text[])
+        as n (candidate_id, external_candidate_id, person_id, personal, phone_index, email_index, language, token_hash, token, test_script)`
+      .execute(tx)
+      .catch(retryAfterCorrection)
+  }
+
   /** Returns the candidacy as it was inserted: to read a thousand of them and decrypt their values takes a third of the enrolment. */
   function newCandidacy(row: CandidateInput, index: number): Candidacy {
     const { personId, key, isRestricted } = people[index]!
+    const { sealedToken, conversation } = prepared[index]!
     return {
       candidate_id: candidateIds[index]!,
       campaign_id: campaign.campaign_id,
@@ -271,11 +291,11 @@ export async function enrolCandidates(
       person_key: key,
       is_restricted: isRestricted,
       ...valuesOf(row, declared),
-      token: sealedTokens[index]!,
+      token: sealedToken,
       status: 'pending',
       reason: null,
       flow_version: campaign.flow_version,
-      state: fromStoredState(conversations[index]!, flow),
+      state: fromStoredState(conversation, flow),
       flow,
       stages: 0,
       contact_step: null,
