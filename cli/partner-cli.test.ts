@@ -54,6 +54,9 @@ test('profiles are saved, listed, used and removed; each call names the server a
     { name: 'acme', url: url, key_id: keyId },
     { name: 'other', url: 'http://127.0.0.1:9', key_id: keyId },
   ])
+  const show = async (...args: string[]) => (await cli.run(['profile', 'show', '--profile', 'acme', ...args])).output
+  assert.equal(await show(), `Commands use the TEST key ${keyId} of the profile acme, server ${url}.\n`)
+  assert.deepEqual(JSON.parse(await show('--json')), { url, key_id: keyId, source: 'the profile acme' })
   assert.equal((await cli.run(['profile', 'remove', 'other'])).code, 0)
   const unknown = await cli.run(['request', 'GET', '/shifts', '--profile', 'other'])
   assert.equal(unknown.errors, 'attestry: there is no profile other; expected one of acme\n')
@@ -241,6 +244,91 @@ test('trigger lists the event types and sends a signed sample', async (t) => {
     ),
     refused.errors,
   )
+})
+
+test('test clocks are created, listed, shown, advanced and archived', async () => {
+  const { cli } = await setUp()
+  const clocks = async (...args: string[]) => {
+    const { code, output, errors } = await cli.run(['clocks', ...args, '--profile', 'acme', '--no-wait'])
+    return { code, output, errors }
+  }
+  const json = async (...args: string[]) => JSON.parse((await clocks(...args, '--json')).output)
+  const created = await clocks('create', '--name', 'Follow-ups', '--at', '2030-01-31T09:00:00+05:30')
+  assert.match(created.output, /^Clock +TC_\w+\nName +Follow-ups\nStatus +ready\nTime +2030-01-31T03:30:00\.000Z\n$/)
+  const id = /TC_\w+/.exec(created.output)![0]
+  const { test_clock_id: newest } = await json('create')
+  assert.deepEqual(
+    (await json('list', '--limit', '1')).map((clock: any) => clock.test_clock_id),
+    [newest],
+  )
+  assert.match((await clocks('list')).output, new RegExp(`^${id} +ready +2030-01-31T03:30:00\\.000Z +Follow-ups$`, 'm'))
+  assert.equal((await clocks('show', id)).output, created.output)
+  assert.equal((await json('show', id)).name, 'Follow-ups')
+
+  const advanced = await json('advance', id, '--days', '1', '--hours', '2', '--seconds', '3')
+  assert.deepEqual([advanced.status, advanced.now], ['ready', '2030-02-01T05:30:03.000Z'])
+  assert.equal((await json('advance', id, '--to', '2030-02-28T09:00:00Z')).now, '2030-02-28T09:00:00.000Z')
+  assert.match((await clocks('advance', id)).errors, /Set --to, or at least one of --days, --hours and --seconds\./)
+  for (const time of ['28 February', '2030-02-40'])
+    assert.equal((await clocks('advance', id, '--to', time)).code, 1, time)
+  assert.equal((await clocks('advance', id, '--to', '2030-03-01T00:00:00Z', '--days', '1')).code, 1)
+  assert.equal((await json('archive', id)).status, 'archived')
+  assert.match((await clocks('show', 'TC_NONE')).errors, /TC_NONE/)
+})
+
+test('events are listed with their deliveries, and replayed by ID, time or failure', async (t) => {
+  const { cli } = await setUp()
+  const receiver = await startReceiver(t)
+  const run = (...args: string[]) => cli.run([...args, '--profile', 'acme'])
+  const pick = async (path: string, method: string, target: string, body: object) =>
+    (await run('request', method, target, '--data', JSON.stringify(body), '--pick', path)).output.trim()
+  const webhook = await pick('webhook_id', 'POST', '/webhooks', { url: `${receiver.url}/` })
+  assert.match(webhook, /^WH_/)
+  await run('request', 'POST', `/webhooks/${webhook}/test`)
+  await until(() => receiver.received.length === 1)
+  const list = async (...args: string[]) => JSON.parse((await run('events', 'list', ...args, '--json')).output)
+  const all = ['--acknowledged', 'all', '--types', 'webhook.test']
+  const [event] = await until(async () => {
+    const events = await list(...all)
+    return events[0]?.delivery.acknowledged_by && events
+  })
+  assert.deepEqual(
+    [event.type, event.delivery.acknowledged_by, event.delivery.attempts],
+    ['webhook.test', 'webhook', 1],
+  )
+  assert.match(
+    (await run('events', 'list', ...all)).output,
+    new RegExp(`^${event.event_id} +webhook\\.test .* webhook +1 `, 'm'),
+  )
+  assert.deepEqual(await list('--types', 'webhook.test'), [])
+  assert.match((await run('events', 'list', '--types', 'webhook.test')).output, /No unacknowledged events\./)
+  const ofOther = await list('--types', 'webhook.test', '--consumer', 'other')
+  assert.equal(ofOther[0].event_id, event.event_id)
+  assert.equal((await list('--acknowledged', 'all', '--limit', '1')).length, 1)
+
+  const replay = (...args: string[]) => run('events', 'replay', '--webhook', webhook, ...args)
+  assert.equal((await replay(event.event_id)).output, 'Queued 1 event for delivery.\n')
+  await until(() => receiver.received.filter(({ body }) => body.event_id === event.event_id).length === 2)
+  const day = event.created_at.slice(0, 10)
+  assert.equal((await replay('--to', day)).output, 'Queued 0 events for delivery.\n')
+  assert.match((await replay('--only-failed', '--from', day)).output, /^Queued 0 events/)
+  for (const [args, message] of [
+    [[], /select events either by their IDs, or with at least one of --from, --to and --only-failed/],
+    [[event.event_id, '--only-failed'], /select events either by their IDs/],
+    [['--from', 'yesterday'], /Expected an ISO 8601 time/],
+  ] as const) {
+    const rejected = await replay(...args)
+    assert.deepEqual([rejected.code, message.test(rejected.errors)], [1, true], rejected.errors)
+  }
+  await run('request', 'DELETE', `/webhooks/${webhook}`)
+})
+
+test('request prints the status and the headers with --include', async () => {
+  const { cli } = await setUp()
+  const { output } = await cli.run(['request', 'GET', '/shifts', '--include', '--profile', 'acme'])
+  assert.match(output, /^HTTP 200\n(?:[\w-]+: .*\n)*content-type: application\/json.*\n(?:[\w-]+: .*\n)*\n\{\n/)
+  const rejected = await cli.run(['request', 'GET', '/nothing', '-i', '--profile', 'acme'])
+  assert.deepEqual([rejected.code, rejected.output.split('\n')[0]], [1, 'HTTP 404'])
 })
 
 test('logs tail prints new requests once, without its own calls, until it is stopped', async () => {

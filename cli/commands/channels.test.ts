@@ -35,6 +35,29 @@ test('channels can be set up, listed without secrets, and removed', async (t) =>
 
   assert.equal((await cli('channels', 'remove', '--org', org.org_id, '--channel', 'whatsapp')).code, 0)
   assert.equal((await fetch(`${server.url}/hooks/whatsapp/${channel_id}?${challenge}`)).status, 404)
+  const repeated = await cli('channels', 'remove', '--org', org.org_id, '--channel', 'whatsapp')
+  assert.match(repeated.stderr, /ORG_\w+ has no whatsapp channel\./)
+})
+
+test('the DND check is set up, replaced and removed, and each change is recorded', async (t) => {
+  const { cli, json } = await createDeployment(t)
+  const { org_id } = await json('org', 'create', '--name', 'Acme')
+  const dndCheck = (...args: string[]) => cli('channels', 'dnd-check', ...args, '--org', org_id)
+  const rejected = await dndCheck('set', '--url', 'http://dnd.example.com/check')
+  assert.equal(rejected.code, 1)
+  assert.match(rejected.stderr, /https/)
+  const secrets: string[] = []
+  for (const url of ['https://8.8.8.8/check', 'https://8.8.8.8/other']) {
+    const { stdout, stderr } = await dndCheck('set', '--url', url)
+    assert.match(stdout, new RegExp(`^URL +${url}$`, 'm'), stderr)
+    secrets.push(/^Secret +(\S+) \(shown only once\)$/m.exec(stdout)![1]!)
+  }
+  assert.notEqual(secrets[0], secrets[1])
+  assert.equal((await dndCheck('remove')).stdout, `Removed the DND check of ${org_id}.\n`)
+  assert.match((await dndCheck('remove')).stderr, new RegExp(`${org_id} has no DND check`))
+  const { stdout: auditLog } = await cli('audit', 'export')
+  assert.deepEqual(auditLog.match(/"dnd-check\.\w+"/g), ['"dnd-check.set"', '"dnd-check.set"', '"dnd-check.remove"'])
+  for (const secret of secrets) assert.ok(!auditLog.includes(secret))
 })
 
 test('channels check lists what would be refused in India, with the reason and what to do', async (t) => {

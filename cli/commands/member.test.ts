@@ -42,9 +42,14 @@ test('members can be added, and the sign-in links of the first start and of the 
   assert.deepEqual([memberSignIn.status, ((await memberSignIn.json()) as any).data.kind], [200, 'person'])
   const rejectedLink = await cli('member', 'link', '--org', org, '--email', 'meera@example.com')
   assert.match(rejectedLink.stderr, /meera@example\.com is not a member of ORG_/)
+  await json('member', 'add', '--org', org, '--email', 'ravi@example.com', '--role', 'viewer')
+  const removed = await cli('member', 'remove', '--org', org, '--email', 'Ravi@example.com')
+  assert.equal(removed.stdout, `Removed ravi@example.com from ${org}.\n`)
+  assert.equal((await json('member', 'list', '--org', org)).length, 1)
+  assert.match((await cli('member', 'remove', ...ashaOptions)).stderr, /only owner/)
   const cookie = firstSignIn.headers.get('set-cookie')!.split(';')[0]!
   const audit = await fetch(`${server.url}/console/api/orgs/${org}/audit`, { headers: { cookie } })
   const { items } = ((await audit.json()) as { data: { items: { who: string; action: string }[] } }).data
-  for (const expectedAction of ['member.add', 'member.link'])
+  for (const expectedAction of ['member.add', 'member.link', 'member.remove'])
     assert.match(items.find(({ action }) => action === expectedAction)!.who, /^cli:.+@./)
 })

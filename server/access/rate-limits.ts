@@ -161,7 +161,6 @@ export async function pingRedis(url: string): Promise<string | undefined> {
   const redis = new Redis(url, {
     lazyConnect: true,
     connectTimeout: 5000,
-    retryStrategy: () => null,
     maxRetriesPerRequest: 0,
   })
   redis.on('error', () => {})

@@ -127,15 +127,19 @@ test('an import changes a merged skill without separating it again', async () =>
 test('chains of merges end at the last skill, and undoing one separates only its part', async () => {
   const { app, merge, undo } = await setUp()
   const { get } = await createPartner(app)
-  const [a, b, c] = (await importSkills(app, [
+  const [a, b, c, d] = (await importSkills(app, [
     { id: 'chain-1', name: 'Chain folding' },
     { id: 'chain-2', name: 'Folding of chains' },
     { id: 'chain-3', name: 'Paper chain folding' },
-  ])) as [string, string, string]
+    { id: 'chain-4', name: 'Folding of paper chains' },
+  ])) as [string, string, string, string]
   const meaningOf = async (id: string) => (await get(`/skills/${id}`)).body.data.skill_id
   await merge(a, b)
   await merge(b, c)
-  assert.deepEqual([await meaningOf(a), await meaningOf(b)], [c, c])
+  await merge(c, d)
+  assert.deepEqual([await meaningOf(a), await meaningOf(b), await meaningOf(c)], [d, d, d])
+  await undo(c)
+  assert.deepEqual([await meaningOf(a), await meaningOf(b), await meaningOf(c)], [c, c, c])
   await undo(b)
   assert.deepEqual([await meaningOf(a), await meaningOf(b), await meaningOf(c)], [b, b, c])
 })
@@ -301,6 +305,29 @@ test('questions of merged skills are asked about the surviving skill, and retire
   await until(async () => (await get(`/skills/${survivor}`)).body.data.verifiable === false)
   assert.equal((await get(`/skills/${merged}`)).body.data.verifiable, true)
   assert.equal((await get(`/skills/${survivor}`)).body.data.verifiable, false)
+})
+
+test('skills of a mandate that are merged before it is prepared are asked about once, with the ID of the first', async () => {
+  const { app, merge, undo } = await setUp()
+  const { get, post } = await createPartner(app)
+  const [first, second] = ['sk_1001', 'sk_1016']
+  const workflow = await post('/workflows', {
+    name: 'Merged later',
+    default_methods: ['skill_verification'],
+    channels: ['whatsapp'],
+    languages: ['en'],
+  })
+  const skills = [first, second].map((skill_id) => ({ skill_id, verify: true }))
+  const accepted = await post('/mandates', { ...aMandate(workflow.body.data.workflow_id), skills })
+  assert.equal(accepted.status, 202)
+  await merge(first, second)
+  await prepareMandates(app.context)
+  const { questions } = (await get(`/mandates/${accepted.body.data.mandate_id}`)).body.data
+  assert.deepEqual(
+    questions.skills.map(({ skill_id }: any) => skill_id),
+    [first],
+  )
+  await undo(first)
 })
 
 test('the built-in questions of a merged skill stay retired and count for the surviving skill', async () => {

@@ -127,6 +127,18 @@ test('after a crash, the next run continues, and no event is recorded twice', as
   assert.deepEqual(await listItems(), ids)
 })
 
+test('responses to a question that the bank no longer contains do not stop the update of others', async () => {
+  const app = await startSharedApp()
+  const { orgId } = await app.fixtures.createOrg()
+  const itemId = (await bankItemIds(2007))[0]!
+  const removedId = '2007.1.1-before'
+  for (const each of [removedId, itemId])
+    await insertResponses(app, { orgId, itemId: each, skillNumber: 2007, count: 20 })
+  await updateItemStatistics(app.context)
+  assert.equal(await readBankItem(app, removedId), undefined)
+  assert.equal(((await readBankItem(app, itemId))!.statistics as unknown as StoredStatistics).responses, 20)
+})
+
 test('items are updated again only if there are new responses', async () => {
   const app = await startSharedApp()
   const { orgId } = await app.fixtures.createOrg()

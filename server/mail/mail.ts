@@ -60,8 +60,6 @@ export interface NewEmail extends Omit<EmailContent, 'unsubscribeUrl'> {
   people?: readonly { personId: string; key: PersonKey }[]
   /** The ID of the record that the email is about, such as a verification; `listEmails` can filter by it. */
   subjectId?: string
-  /** Earliest send time, in epoch milliseconds. */
-  earliestSendTime?: number
   /** The link in the text, if the recipient can unsubscribe. */
   unsubscribeLink?: UnsubscribeLink
   /** Whether to throw RATE_LIMITED if a daily limit is reached. Without it, the email is stored as `skipped`. */
@@ -151,8 +149,7 @@ export async function queueEmail(tx: Tx, callerDeps: EmailDeps, email: NewEmail)
   // Emails are sent, counted and listed in real time, also those of a session with a test clock.
   const deps = { ...callerDeps, clock: realClock(callerDeps.clock) }
   const { queue, clock, vault } = deps
-  const { kind, to, scope, subjectId, earliestSendTime, subject, text, html, fromName, replyTo, unsubscribeLink } =
-    email
+  const { kind, to, scope, subjectId, subject, text, html, fromName, replyTo, unsubscribeLink } = email
   const now = clock.now()
   const emailId = newId('ML_', now)
   const content: EmailContent = {
@@ -189,13 +186,7 @@ export async function queueEmail(tx: Tx, callerDeps: EmailDeps, email: NewEmail)
       created_at: new Date(now),
     })
     .execute()
-  if (!unsent)
-    await queue.enqueue(
-      tx,
-      sendEmail,
-      { mail_id: emailId },
-      earliestSendTime === undefined ? {} : { at: earliestSendTime },
-    )
+  if (!unsent) await queue.enqueue(tx, sendEmail, { mail_id: emailId })
   return emailId
 }
 

@@ -497,6 +497,19 @@ test('a Hindi word is not a mention of an abbreviation that sounds like it', () 
   assert.equal(smallIndex.extract('AWS')[0]!.number, 1)
 })
 
+test('of several words that sound like a Hindi word, only the first in the alphabet is mentioned', () => {
+  const namesIn = (text: string, names: string[]) =>
+    buildSkillIndexSync(names.map((name, index) => ({ number: index + 1, name, aliases: [] })))
+      .extract(text)
+      .map(({ name }) => name)
+  for (const names of [
+    ['Planing', 'Planning'],
+    ['Planning', 'Planing'],
+  ])
+    assert.deepEqual(namesIn('प्लानिंग का काम', names), ['Planing'])
+  assert.deepEqual(namesIn('क्लिक का काम', ['Qlik', 'Click counting']), [])
+})
+
 test('a name ends at a punctuation mark, unless the mark is part of the name', () => {
   const smallIndex = buildSkillIndexSync([
     { number: 1, name: 'Jam, jelly and squash making', aliases: [] },
