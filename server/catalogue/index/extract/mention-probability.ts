@@ -1,0 +1,128 @@
+import type { LabelMention } from './label-mentions.ts'
+
+/**
+ * The probability that a text requires a skill of the built-in catalogue that it mentions. It depends on the mention and on the other
+ * skills in the text: "carpet" next to mopping and bed making means carpet shampooing, and "painter" next to dent repair is no wall
+ * painter. Both models are logistic regressions, which `training/mentions/train.ts` fits to labelled advertisements.
+ */
+
+/** Weights of the features in the order of `labelFeatures`, and the intercept. */
+const LABEL_WEIGHTS = [0.66, -1.654, 0.297, 0.642, -0.081, -1.983, 0.557, 1.849]
+/** Weights of the features in the order of `clauseFeatures`, and the intercept. */
+const CLAUSE_WEIGHTS = [2.056, -0.471, -0.2, -0.313, 0.29, -2.142, 1.201, -1.689, -1.636]
+
+/**
+ * Numbers of the master skills whose skills any kind of work may need: support, sales, office, languages, business, IT and safety. It
+ * says little if the text mentions no other skill of them.
+ */
+const GENERAL_MASTERS: ReadonlySet<number> = new Set([20, 21, 23, 35, 36, 37, 39])
+/** With a lower total score of the other mentions, too little is known about the text. */
+const MIN_CONTEXT_SCORE = 1
+const MAX_SUB_SKILL_SCORE = 2
+const MAX_MARGIN = 6
+const MAX_REPETITIONS = 2
+/** From this number of other mentions on, a text counts as dense. */
+const MIN_DENSE_TEXT_MENTIONS = 8
+
+/** By entry index: the numbers of the sub-skill and the master skill of a built-in skill; 0 for others. */
+export interface SkillGroups {
+  subSkills: Int32Array
+  masters: Int32Array
+}
+
+/** A skill that a clause may mean. */
+interface ClauseMatch {
+  score: number
+  /** Place among the matches of the clause, from 0. */
+  rank: number
+  wordCount: number
+  /** The highest score of the labels that overlap the clause. */
+  labelScore: number
+}
+
+/** The built-in skills that the labels in a text mention, with the highest scores of their labels. */
+export class MentionContext {
+  private readonly groups: SkillGroups
+  private readonly mentionCount: number
+  private readonly scores = new Map<number, number>()
+  private readonly counts = new Map<number, number>()
+  private readonly subSkillScores = new Map<number, number>()
+  private readonly masterScores = new Map<number, number>()
+  private totalScore = 0
+
+  constructor(mentions: readonly LabelMention[], groups: SkillGroups) {
+    this.groups = groups
+    this.mentionCount = mentions.length
+    for (const { entryIndex, score, isNegated } of mentions) {
+      if (groups.masters[entryIndex] === 0) continue
+      this.counts.set(entryIndex, (this.counts.get(entryIndex) ?? 0) + 1)
+      if (!isNegated) this.scores.set(entryIndex, Math.max(this.scores.get(entryIndex) ?? 0, score))
+    }
+    for (const [entryIndex, score] of this.scores) {
+      addTo(this.subSkillScores, groups.subSkills[entryIndex]!, score)
+      addTo(this.masterScores, groups.masters[entryIndex]!, score)
+      this.totalScore += score
+    }
+  }
+
+  /** Returns the features of a label; undefined if the text mentions too few other skills. `margin` is that of the span tagger. */
+  labelFeatures({ entryIndex, score }: LabelMention, margin: number): number[] | undefined {
+    const relation = this.relationTo(entryIndex)
+    if (!relation) return undefined
+    const { share, lack, subSkillScore } = relation
+    return [
+      Math.log(score / (1 - score)),
+      Math.min(1, (this.mentionCount - 1) / MIN_DENSE_TEXT_MENTIONS),
+      Math.max(-MAX_MARGIN, Math.min(MAX_MARGIN, margin)),
+      Math.min(MAX_REPETITIONS, (this.counts.get(entryIndex) ?? 1) - 1),
+      share,
+      GENERAL_MASTERS.has(this.groups.masters[entryIndex]!) ? 0 : lack,
+      subSkillScore,
+    ]
+  }
+
+  /** Returns the features of a skill that a clause may mean; undefined if the text mentions too few other skills. */
+  clauseFeatures(entryIndex: number, clause: ClauseMatch): number[] | undefined {
+    const relation = this.relationTo(entryIndex)
+    if (!relation) return undefined
+    const { share, lack, subSkillScore } = relation
+    const isGeneral = GENERAL_MASTERS.has(this.groups.masters[entryIndex]!)
+    return [
+      clause.score,
+      Math.log(1 + clause.rank),
+      clause.wordCount === 1 ? 1 : 0,
+      clause.labelScore,
+      share,
+      isGeneral ? 0 : lack,
+      subSkillScore,
+      isGeneral ? lack : 0,
+    ]
+  }
+
+  /** Returns how much of the other skills is in the master skill of this skill, and in its sub-skill; undefined without other skills. */
+  private relationTo(entryIndex: number) {
+    const { subSkills, masters } = this.groups
+    const own = this.scores.get(entryIndex) ?? 0
+    const otherScore = this.totalScore - own
+    if (otherScore < MIN_CONTEXT_SCORE || masters[entryIndex] === 0) return undefined
+    const masterScore = (this.masterScores.get(masters[entryIndex]!) ?? 0) - own
+    return {
+      share: masterScore / (otherScore + 1),
+      lack: 1 - Math.max(0, Math.min(1, masterScore)),
+      subSkillScore: Math.min(MAX_SUB_SKILL_SCORE, (this.subSkillScores.get(subSkills[entryIndex]!) ?? 0) - own),
+    }
+  }
+}
+
+export const labelProbability = (features: readonly number[]): number => probability(features, LABEL_WEIGHTS)
+export const clauseProbability = (features: readonly number[]): number => probability(features, CLAUSE_WEIGHTS)
+
+function probability(features: readonly number[], weights: readonly number[]): number {
+  let logit = weights.at(-1)!
+  for (let i = 0; i < features.length; i++) logit += features[i]! * weights[i]!
+  return 1 / (1 + Math.exp(-logit))
+}
+
+function addTo(sums: Map<number, number>, key: number, value: number): void {
+  sums.set(key, (sums.get(key) ?? 0) + value)
+}
