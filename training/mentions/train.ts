@@ -24,8 +24,8 @@ type Weights = Record<Kind, number[]>
 
 /** The features in the order of mention-probability.ts. */
 const FEATURE_NAMES: Record<Kind, string[]> = {
-  label: ['score', 'density', 'margin', 'repetitions', 'share', 'lack', 'sub-skill'],
-  clause: ['score', 'rank', 'one word', 'label', 'share', 'lack', 'sub-skill', 'lack of general'],
+  label: ['score', 'density', 'margin', 'repetitions', 'lack', 'sub-skill'],
+  clause: ['score', 'rank', 'label', 'lack', 'sub-skill', 'lack of general'],
 }
 
 interface TextExamples {
@@ -34,9 +34,8 @@ interface TextExamples {
   requiredCount: number
   examples: (MentionExample & { isCorrect: boolean })[]
 }
-
 // Without these terms, because many were added while reading the same advertisements: their scores would be too high for other texts.
-for (const name of [...tradeTerms.keys()]) tradeTerms.delete(name)
+;(tradeTerms as Map<string, readonly string[]>).clear()
 const index = buildSkillIndexSync(builtInSkills())
 const texts: TextExamples[] = [
   ...readAdvertisements()

@@ -240,7 +240,7 @@ export class Extractor {
           skillCount++
         } else {
           if (isLabel) continue
-          const features = context.clauseFeatures(entryIndex, { score, rank, wordCount: to - from, labelScore })
+          const features = context.clauseFeatures(entryIndex, { score, rank, labelScore })
           if (features) {
             this.recordExample?.({ kind: 'clause', entryIndex, features })
             mentionScore = clauseProbability(features)

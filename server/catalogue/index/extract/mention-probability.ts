@@ -7,9 +7,9 @@ import type { LabelMention } from './label-mentions.ts'
  */
 
 /** Weights of the features in the order of `labelFeatures`, and the intercept. */
-const LABEL_WEIGHTS = [0.66, -1.654, 0.297, 0.642, -0.081, -1.983, 0.557, 1.849]
+const LABEL_WEIGHTS = [0.659, -1.657, 0.296, 0.639, -1.96, 0.544, 1.831]
 /** Weights of the features in the order of `clauseFeatures`, and the intercept. */
-const CLAUSE_WEIGHTS = [2.056, -0.471, -0.2, -0.313, 0.29, -2.142, 1.201, -1.689, -1.636]
+const CLAUSE_WEIGHTS = [2.001, -0.47, -0.276, -2.262, 1.224, -1.812, -1.55]
 
 /**
  * Numbers of the master skills whose skills any kind of work may need: support, sales, office, languages, business, IT and safety. It
@@ -35,7 +35,6 @@ interface ClauseMatch {
   score: number
   /** Place among the matches of the clause, from 0. */
   rank: number
-  wordCount: number
   /** The highest score of the labels that overlap the clause. */
   labelScore: number
 }
@@ -69,13 +68,12 @@ export class MentionContext {
   labelFeatures({ entryIndex, score }: LabelMention, margin: number): number[] | undefined {
     const relation = this.relationTo(entryIndex)
     if (!relation) return undefined
-    const { share, lack, subSkillScore } = relation
+    const { lack, subSkillScore } = relation
     return [
       Math.log(score / (1 - score)),
       Math.min(1, (this.mentionCount - 1) / MIN_DENSE_TEXT_MENTIONS),
       Math.max(-MAX_MARGIN, Math.min(MAX_MARGIN, margin)),
       Math.min(MAX_REPETITIONS, (this.counts.get(entryIndex) ?? 1) - 1),
-      share,
       GENERAL_MASTERS.has(this.groups.masters[entryIndex]!) ? 0 : lack,
       subSkillScore,
     ]
@@ -85,14 +83,12 @@ export class MentionContext {
   clauseFeatures(entryIndex: number, clause: ClauseMatch): number[] | undefined {
     const relation = this.relationTo(entryIndex)
     if (!relation) return undefined
-    const { share, lack, subSkillScore } = relation
+    const { lack, subSkillScore } = relation
     const isGeneral = GENERAL_MASTERS.has(this.groups.masters[entryIndex]!)
     return [
       clause.score,
       Math.log(1 + clause.rank),
-      clause.wordCount === 1 ? 1 : 0,
       clause.labelScore,
-      share,
       isGeneral ? 0 : lack,
       subSkillScore,
       isGeneral ? lack : 0,
@@ -107,7 +103,6 @@ export class MentionContext {
     if (otherScore < MIN_CONTEXT_SCORE || masters[entryIndex] === 0) return undefined
     const masterScore = (this.masterScores.get(masters[entryIndex]!) ?? 0) - own
     return {
-      share: masterScore / (otherScore + 1),
       lack: 1 - Math.max(0, Math.min(1, masterScore)),
       subSkillScore: Math.min(MAX_SUB_SKILL_SCORE, (this.subSkillScores.get(subSkills[entryIndex]!) ?? 0) - own),
     }
