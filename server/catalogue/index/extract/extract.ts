@@ -168,7 +168,7 @@ export class Extractor {
       const { entryIndex, from, to } = mention
       const isBuiltIn = !isOrdinaryImport[entryIndex]
       const hasMargin = !isBuiltIn || !isDevanagari(text[mention.start]!)
-      const margin = hasMargin ? tagger.spanMargin(KNOWLEDGE_SPAN, from, to) : 0
+      const margin = () => (hasMargin ? tagger.spanMargin(KNOWLEDGE_SPAN, from, to) : 0)
       while (firstSpan < spans.length && spans[firstSpan]!.end <= mention.start) firstSpan++
       let { start, end } = mention
       let isInSpan = false
@@ -187,7 +187,7 @@ export class Extractor {
         !isInSpan &&
         !mention.isWholeText &&
         hasMargin &&
-        margin < (isBuiltIn ? MIN_BUILT_IN_MARGIN : MIN_IMPORTED_MARGIN)
+        margin() < (isBuiltIn ? MIN_BUILT_IN_MARGIN : MIN_IMPORTED_MARGIN)
       )
         continue
       let { score } = mention
@@ -240,9 +240,9 @@ export class Extractor {
           skillCount++
         } else {
           if (isLabel) continue
-          const features = context.clauseFeatures(entryIndex, { score, rank, labelScore })
+          const features = context.clauseFeatures(entryIndex, score, rank, labelScore)
           if (features) {
-            this.recordExample?.({ kind: 'clause', entryIndex, features })
+            this.recordExample?.({ kind: 'clause', entryIndex, features: [...features] })
             mentionScore = clauseProbability(features)
             if (mentionScore < MIN_BUILT_IN_PROBABILITY) continue
           } else if (rank > 0 || to - from === 1 || labelScore > 0 || score < MIN_BUILT_IN_LINK_SCORE) continue

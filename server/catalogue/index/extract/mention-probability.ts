@@ -30,15 +30,6 @@ export interface SkillGroups {
   masters: Int32Array
 }
 
-/** A skill that a clause may mean. */
-interface ClauseMatch {
-  score: number
-  /** Place among the matches of the clause, from 0. */
-  rank: number
-  /** The highest score of the labels that overlap the clause. */
-  labelScore: number
-}
-
 /** The built-in skills that the labels in a text mention, with the highest scores of their labels. */
 export class MentionContext {
   private readonly groups: SkillGroups
@@ -48,6 +39,11 @@ export class MentionContext {
   private readonly subSkillScores = new Map<number, number>()
   private readonly masterScores = new Map<number, number>()
   private totalScore = 0
+  /** 1 if the text mentions no other skill of the master skill of the skill of `relate`, 0 if it mentions one or more. */
+  private lack = 0
+  /** Total score of the other skills in its sub-skill, up to a maximum. */
+  private subSkillScore = 0
+  private readonly reusedFeatures = [0, 0, 0, 0, 0, 0]
 
   constructor(mentions: readonly LabelMention[], groups: SkillGroups) {
     this.groups = groups
@@ -64,48 +60,48 @@ export class MentionContext {
     }
   }
 
-  /** Returns the features of a label; undefined if the text mentions too few other skills. `margin` is that of the span tagger. */
-  labelFeatures({ entryIndex, score }: LabelMention, margin: number): number[] | undefined {
-    const relation = this.relationTo(entryIndex)
-    if (!relation) return undefined
-    const { lack, subSkillScore } = relation
+  /** Returns the features of a label; undefined if the text mentions too few other skills. `margin` returns that of the span tagger. */
+  labelFeatures({ entryIndex, score }: LabelMention, margin: () => number): number[] | undefined {
+    if (!this.relate(entryIndex)) return undefined
     return [
       Math.log(score / (1 - score)),
       Math.min(1, (this.mentionCount - 1) / MIN_DENSE_TEXT_MENTIONS),
-      Math.max(-MAX_MARGIN, Math.min(MAX_MARGIN, margin)),
+      Math.max(-MAX_MARGIN, Math.min(MAX_MARGIN, margin())),
       Math.min(MAX_REPETITIONS, (this.counts.get(entryIndex) ?? 1) - 1),
-      GENERAL_MASTERS.has(this.groups.masters[entryIndex]!) ? 0 : lack,
-      subSkillScore,
+      GENERAL_MASTERS.has(this.groups.masters[entryIndex]!) ? 0 : this.lack,
+      this.subSkillScore,
     ]
   }
 
-  /** Returns the features of a skill that a clause may mean; undefined if the text mentions too few other skills. */
-  clauseFeatures(entryIndex: number, clause: ClauseMatch): number[] | undefined {
-    const relation = this.relationTo(entryIndex)
-    if (!relation) return undefined
-    const { lack, subSkillScore } = relation
+  /**
+   * Returns the features of a skill that a clause may mean; undefined if the text mentions too few other skills. The array is reused by
+   * the next call.
+   */
+  clauseFeatures(entryIndex: number, matchScore: number, rank: number, labelScore: number): number[] | undefined {
+    if (!this.relate(entryIndex)) return undefined
     const isGeneral = GENERAL_MASTERS.has(this.groups.masters[entryIndex]!)
-    return [
-      clause.score,
-      Math.log(1 + clause.rank),
-      clause.labelScore,
-      isGeneral ? 0 : lack,
-      subSkillScore,
-      isGeneral ? lack : 0,
-    ]
+    const features = this.reusedFeatures
+    features[0] = matchScore
+    features[1] = Math.log(1 + rank)
+    features[2] = labelScore
+    features[3] = isGeneral ? 0 : this.lack
+    features[4] = this.subSkillScore
+    features[5] = isGeneral ? this.lack : 0
+    return features
   }
 
-  /** Returns how much of the other skills is in the master skill of this skill, and in its sub-skill; undefined without other skills. */
-  private relationTo(entryIndex: number) {
-    const { subSkills, masters } = this.groups
+  /**
+   * Sets how much of the other skills is in the master skill of this skill, and in its sub-skill. Returns false if the text mentions too
+   * few other skills.
+   */
+  private relate(entryIndex: number): boolean {
+    const subSkill = this.groups.subSkills[entryIndex]!
+    const master = this.groups.masters[entryIndex]!
     const own = this.scores.get(entryIndex) ?? 0
-    const otherScore = this.totalScore - own
-    if (otherScore < MIN_CONTEXT_SCORE || masters[entryIndex] === 0) return undefined
-    const masterScore = (this.masterScores.get(masters[entryIndex]!) ?? 0) - own
-    return {
-      lack: 1 - Math.max(0, Math.min(1, masterScore)),
-      subSkillScore: Math.min(MAX_SUB_SKILL_SCORE, (this.subSkillScores.get(subSkills[entryIndex]!) ?? 0) - own),
-    }
+    if (master === 0 || this.totalScore - own < MIN_CONTEXT_SCORE) return false
+    this.lack = 1 - Math.max(0, Math.min(1, (this.masterScores.get(master) ?? 0) - own))
+    this.subSkillScore = Math.min(MAX_SUB_SKILL_SCORE, (this.subSkillScores.get(subSkill) ?? 0) - own)
+    return true
   }
 }
 
