@@ -50,11 +50,11 @@ const MIN_IMPORTED_MARGIN = -1
 const MIN_BUILT_IN_MARGIN = -2
 /** A clause is a mention of a built-in skill only with this probability. */
 const MIN_BUILT_IN_PROBABILITY = 0.3
-/** If the text mentions few other skills, it must have several words, contain no label, and its best match must have this score. */
+/** If a taxonomy is imported, or the text mentions few other skills, it must have several words, contain no label, and its best match must have this score. */
 const MIN_BUILT_IN_LINK_SCORE = 0.65
 /** Factor of the score of a matched clause: the text may describe the employer, and the clause more than the skill. */
 const CLAUSE_FACTOR = 0.75
-/** Maximum number of skills of an imported taxonomy for a clause, and the minimum score of those after the first. */
+/** Maximum number of skills for a clause, and the minimum score of imported skills after the first. */
 const MAX_SKILLS_PER_CLAUSE = 5
 const MIN_FURTHER_LINK_SCORE = 0.02
 /** Factor by which the score of a negated clause is multiplied. */
@@ -229,7 +229,8 @@ export class Extractor {
       const requirement = this.requirementOf(text, from, to, isNegatedClause)
       const links = cachedLinks ?? clauseLinks.find(clause)
       let skillCount = isLabel ? 1 : 0
-      for (let rank = 0; rank < links.length; rank++) {
+      const linkCount = this.hasImports ? links.length : Math.min(links.length, MAX_SKILLS_PER_CLAUSE)
+      for (let rank = 0; rank < linkCount; rank++) {
         const { entryIndex, score } = links[rank]!
         const mentions = skills.get(entryIndex)?.mentions
         if (mentions && overlapsMention(mentions, start, end)) continue
@@ -240,7 +241,7 @@ export class Extractor {
           skillCount++
         } else {
           if (isLabel) continue
-          const features = context.clauseFeatures(entryIndex, score, rank, labelScore)
+          const features = this.hasImports ? undefined : context.clauseFeatures(entryIndex, score, rank, labelScore)
           if (features) {
             this.recordExample?.({ kind: 'clause', entryIndex, features: [...features] })
             mentionScore = clauseProbability(features)
