@@ -9,7 +9,7 @@ import type { LabelMention } from './label-mentions.ts'
 /** Weights of the features in the order of `labelFeatures`, and the intercept. */
 const LABEL_WEIGHTS = [0.659, -1.657, 0.296, 0.639, -1.96, 0.544, 1.831]
 /** Weights of the features in the order of `clauseFeatures`, and the intercept. */
-const CLAUSE_WEIGHTS = [2.001, -0.47, -0.276, -2.262, 1.224, -1.812, -1.55]
+const CLAUSE_WEIGHTS = [2.24, -0.419, -0.169, -2.523, 1.274, -1.84, -1.648]
 
 /**
  * Numbers of the master skills whose skills any kind of work may need: support, sales, office, languages, business, IT and safety. It
