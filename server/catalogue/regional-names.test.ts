@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseBuiltInCatalogue, readBuiltInCatalogueFiles } from './built-in.ts'
-import { regionalNames } from './index/lexicon/lexicon.ts'
+import { regionalNames, tradeTerms } from './index/lexicon/lexicon.ts'
 import { buildSkillIndexSync } from './index/skill-index.ts'
 import { tokenize } from './index/text/tokens.ts'
 
@@ -20,12 +20,29 @@ const WORDS_BY_SKILL: Record<string, string> = {
   'Car driving': 'ottunar, chalaka',
 }
 
-test('each line of regional-names.txt is about a skill of the built-in catalogue', () => {
+test('each line of regional-names.txt and trade-terms.txt is about a skill of the built-in catalogue', () => {
   const names = new Set(skills.map(({ name }) => tokenize(name).join(' ')))
   assert.deepEqual(
-    [...regionalNames.keys()].filter((name) => !names.has(name)),
+    [...regionalNames.keys(), ...tradeTerms.keys()].filter((name) => !names.has(name)),
     [],
   )
+})
+
+test('search, match and extract find skills by the names of tools and tasks, which are no names of another skill', () => {
+  const otherNames = new Map(
+    skills.flatMap(({ name, aliases }) => [name, ...aliases].map((label) => [tokenize(label).join(' '), name])),
+  )
+  for (const [term, name] of Object.entries({
+    poclain: 'Excavator operation',
+    'pool vacuum': 'Swimming pool cleaning',
+    'वॉशिंग मशीन': 'Washing machine repair',
+  })) {
+    assert.equal(index.search(term, { limit: 1 }).skills[0]?.name, name, `search ${term}`)
+    assert.equal(index.match(term, 1)[0]?.name, name, `match ${term}`)
+    assert.equal(index.extract(`Needed: ${term}`)[0]?.name, name, `extract ${term}`)
+  }
+  const ambiguousTerms = [...tradeTerms.values()].flat().filter((term) => otherNames.has(term))
+  assert.deepEqual(ambiguousTerms, [])
 })
 
 test('search and match find trades by their names in the languages of India, in both scripts', () => {

@@ -1,8 +1,9 @@
 import { ClauseLinks } from './extract/clause-links.ts'
-import { Extractor, type Mention } from './extract/extract.ts'
+import { Extractor, type Mention, type MentionExample } from './extract/extract.ts'
 import { type LabelMention, LabelMentionFinder } from './extract/label-mentions.ts'
 import { buildMentionFinder } from './extract/mention-builder.ts'
 import type { MentionFinder } from './extract/mention-finder.ts'
+import type { SkillGroups } from './extract/mention-probability.ts'
 import type { Requirement } from './extract/requirement-words.ts'
 import { spanModel } from './extract/spans/span-model.ts'
 import { SpanTagger } from './extract/spans/span-tagger.ts'
@@ -61,6 +62,7 @@ export interface IndexParts {
   priors: Uint8Array
   /** By entry index: 1 for a skill of an imported taxonomy that is not preferred. */
   isOrdinaryImport: Uint8Array
+  groups: SkillGroups
   postings: Postings
   nearWords: NearWords
   paraphrases: Paraphrases
@@ -78,7 +80,7 @@ export class SkillIndex {
   private readonly extractor: Extractor
 
   constructor(parts: IndexParts) {
-    const { labels, priors, isOrdinaryImport, postings, nearWords } = parts
+    const { labels, priors, isOrdinaryImport, groups, postings, nearWords } = parts
     this.parts = parts
     this.labels = labels
     // Search and match are synchronous and never run at the same time, so they can share one ranking.
@@ -96,6 +98,7 @@ export class SkillIndex {
       },
       clauseLinks: new ClauseLinks(this.matcher),
       isOrdinaryImport,
+      groups,
     })
   }
 
@@ -150,6 +153,11 @@ export class SkillIndex {
     return this.extractor.labelsIn(text)
   }
 
+  /** Returns the mentions of built-in skills in a text, with the features of their probabilities. Used to train mention-probability.ts. */
+  mentionExamples(text: string): MentionExample[] {
+    return this.extractor.examplesIn(text)
+  }
+
   /** Returns all skills that a phrase may mean, in any order. Used to train the reranker. */
   matchCandidates(phrase: string): Candidate[] {
     return this.matcher.findCandidates(phrase)
@@ -183,6 +191,10 @@ function* buildIndex(unsortedEntries: readonly SkillEntry[]): SlicedTask<SkillIn
   const isOrdinaryImport = Uint8Array.from(entries, ({ number, isPreferred }) =>
     number >= FIRST_IMPORTED_NUMBER && !isPreferred ? 1 : 0,
   )
+  const groups = {
+    subSkills: Int32Array.from(entries, ({ number, sub }) => (number < FIRST_IMPORTED_NUMBER && sub?.number) || 0),
+    masters: Int32Array.from(entries, ({ number, sub }) => (number < FIRST_IMPORTED_NUMBER && sub?.master.number) || 0),
+  }
   const postings = yield* buildPostings(labels, entries)
   const nearWords = yield* buildNearWords(labels.vocabulary)
   const paraphrases = yield* buildParaphrases(labels)
@@ -194,6 +206,7 @@ function* buildIndex(unsortedEntries: readonly SkillEntry[]): SlicedTask<SkillIn
     labels,
     priors,
     isOrdinaryImport,
+    groups,
     postings,
     nearWords,
     paraphrases,

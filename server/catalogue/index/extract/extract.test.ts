@@ -766,3 +766,20 @@ test('a skill is required, preferred or not required', () => {
   assert.equal(requirementOf('Welding is not required.'), 'not_required')
   assert.equal(requirementOf('A bonus is paid monthly. Welding needed.'), 'required')
 })
+
+test('the score of a built-in skill is higher if the text mentions other skills of the same sub-skill', () => {
+  const housekeeping = { number: 1203, name: 'Hotel housekeeping', master: { number: 12 } }
+  const painting = { number: 2803, name: 'Painting', master: { number: 28 } }
+  const groupedIndex = buildSkillIndexSync([
+    { number: 1, name: 'Bed making', aliases: [], sub: housekeeping },
+    { number: 2, name: 'Room inspection', aliases: [], sub: housekeeping },
+    { number: 3, name: 'Linen counting', aliases: ['linen'], sub: housekeeping },
+    { number: 4, name: 'Wall putty application', aliases: [], sub: painting },
+    { number: 5, name: 'Exterior coating', aliases: [], sub: painting },
+  ])
+  const linenScore = (text: string) => groupedIndex.extract(text).find(({ number }) => number === 3)!.score
+  const scoreAmongHousekeeping = linenScore('Bed making, room inspection, linen')
+  assert.ok(scoreAmongHousekeeping > 0.5, String(scoreAmongHousekeeping))
+  assert.ok(linenScore('Wall putty application, exterior coating, linen') < 0.5)
+  assert.equal(linenScore('linen'), linenScore('We need linen'), 'without other skills, only the label counts')
+})

@@ -2,6 +2,7 @@ import { isDevanagari } from '../text/phonetics.ts'
 import { Tokens } from '../text/tokens.ts'
 import type { ClauseLinks } from './clause-links.ts'
 import type { LabelMention, LabelMentionFinder } from './label-mentions.ts'
+import { clauseProbability, labelProbability, MentionContext, type SkillGroups } from './mention-probability.ts'
 import { isNegated } from './negation.ts'
 import { isPreferred, type Requirement } from './requirement-words.ts'
 import { KNOWLEDGE_SPAN, type SpanTagger, type TaggedSpan } from './spans/span-tagger.ts'
@@ -11,7 +12,8 @@ import { markLabels, readGapKinds } from './spans/token-features.ts'
  * Extracts the skills that a text mentions, in two ways:
  *
  * 1. Labels: the names and aliases of the catalogue that the text contains (label-mentions.ts). Their scores depend on the kind of
- *    label. A trained tagger (spans/) rejects labels that are not used as a skill.
+ *    label, and for built-in skills also on the other skills in the text (mention-probability.ts). A trained tagger (spans/) rejects
+ *    labels that are not used as a skill.
  * 2. Clauses: the tagger also finds descriptions of skills without their names, such as "coordinate the work of developers". `match`
  *    finds the skills that a clause may mean. All of them have the offsets of the clause, and the score of the best one is the highest.
  *
@@ -46,11 +48,13 @@ const MIN_SCORE_TO_RAISE = 0.25
  */
 const MIN_IMPORTED_MARGIN = -1
 const MIN_BUILT_IN_MARGIN = -2
-/** A clause is a mention of a built-in skill only if it has several words, contains no label, and its match has this score. */
+/** A clause is a mention of a built-in skill only with this probability. */
+const MIN_BUILT_IN_PROBABILITY = 0.3
+/** If a taxonomy is imported, or the text mentions few other skills, it must have several words, contain no label, and its best match must have this score. */
 const MIN_BUILT_IN_LINK_SCORE = 0.65
 /** Factor of the score of a matched clause: the text may describe the employer, and the clause more than the skill. */
 const CLAUSE_FACTOR = 0.75
-/** Maximum number of skills of an imported taxonomy for a clause, and the minimum score of those after the first. */
+/** Maximum number of skills for a clause, and the minimum score of imported skills after the first. */
 const MAX_SKILLS_PER_CLAUSE = 5
 const MIN_FURTHER_LINK_SCORE = 0.02
 /** Factor by which the score of a negated clause is multiplied. */
@@ -76,6 +80,14 @@ export interface ExtractorParts {
   clauseLinks: ClauseLinks
   /** By entry index: 1 for a skill of an imported taxonomy. */
   isOrdinaryImport: Uint8Array
+  groups: SkillGroups
+}
+
+/** A mention of a built-in skill as an example for training: the entry index and the features of its probability. */
+export interface MentionExample {
+  kind: 'label' | 'clause'
+  entryIndex: number
+  features: number[]
 }
 
 type ExtractedSkills = Map<number, ExtractedEntry>
@@ -86,6 +98,8 @@ export class Extractor {
   private readonly tokens = new Tokens()
   private marks = new Uint8Array(0)
   private gapKinds = new Uint8Array(0)
+  /** Receives the features of each mention of a built-in skill while `examplesIn` runs. */
+  private recordExample: ((example: MentionExample) => void) | undefined
 
   constructor(parts: ExtractorParts) {
     this.parts = parts
@@ -111,8 +125,9 @@ export class Extractor {
       skill.mentions.push(mentionAt(text, start, end))
       if (skill.mentions.at(-2)!.start > start) skill.mentions.sort((a, b) => a.start - b.start)
     }
-    this.addLabels(text, labelMentions, spans, addMention)
-    this.addClauses(text, labelMentions, spans, skills, addMention)
+    const context = new MentionContext(labelMentions, this.parts.groups)
+    const labelScores = this.addLabels(text, labelMentions, spans, context, addMention)
+    this.addClauses(text, labelMentions, labelScores, spans, context, skills, addMention)
     for (const skill of skills.values()) {
       const raisedScore = 1 - (1 - skill.score) * DOUBT_FACTOR_PER_MENTION ** (skill.mentions.length - 1)
       skill.score = Math.round((skill.score < MIN_SCORE_TO_RAISE ? skill.score : raisedScore) * 10_000) / 10_000
@@ -137,47 +152,63 @@ export class Extractor {
       .sort((a, b) => a.start - b.start || a.end - b.end)
   }
 
+  /** Adds the labels. Returns the scores of those of built-in skills, by index in `labelMentions`; 0 for the others. */
   private addLabels(
     text: string,
     labelMentions: readonly LabelMention[],
     spans: readonly TextSpan[],
+    context: MentionContext,
     addMention: AddMention,
-  ): void {
+  ): Float64Array {
     const { tagger, isOrdinaryImport } = this.parts
+    const scores = new Float64Array(labelMentions.length)
     let firstSpan = 0
-    for (const mention of labelMentions) {
-      const { entryIndex, from, to, score } = mention
+    for (let i = 0; i < labelMentions.length; i++) {
+      const mention = labelMentions[i]!
+      const { entryIndex, from, to } = mention
+      const isBuiltIn = !isOrdinaryImport[entryIndex]
+      const hasMargin = !isBuiltIn || !isDevanagari(text[mention.start]!)
+      const margin = () => (hasMargin ? tagger.spanMargin(KNOWLEDGE_SPAN, from, to) : 0)
       while (firstSpan < spans.length && spans[firstSpan]!.end <= mention.start) firstSpan++
       let { start, end } = mention
       let isInSpan = false
       let shortestSpan: TextSpan | undefined
-      for (let i = firstSpan; i < spans.length && spans[i]!.start < mention.end; i++) {
-        const span = spans[i]!
+      for (let at = firstSpan; at < spans.length && spans[at]!.start < mention.end; at++) {
+        const span = spans[at]!
         if (span.end <= mention.start) continue
         isInSpan = true
         if (span.start > mention.start || span.end < mention.end) continue
         if (!shortestSpan || span.end - span.start < shortestSpan.end - shortestSpan.start) shortestSpan = span
       }
       // The mention of an imported label is the name or clause that contains it.
-      if (isOrdinaryImport[entryIndex] && shortestSpan) ({ start, end } = shortestSpan)
+      if (!isBuiltIn && shortestSpan) ({ start, end } = shortestSpan)
       if (
         this.hasImports &&
         !isInSpan &&
         !mention.isWholeText &&
-        (isOrdinaryImport[entryIndex] || !isDevanagari(text[mention.start]!)) &&
-        tagger.spanMargin(KNOWLEDGE_SPAN, from, to) <
-          (isOrdinaryImport[entryIndex] ? MIN_IMPORTED_MARGIN : MIN_BUILT_IN_MARGIN)
+        hasMargin &&
+        margin() < (isBuiltIn ? MIN_BUILT_IN_MARGIN : MIN_IMPORTED_MARGIN)
       )
         continue
+      let { score } = mention
+      const features = isBuiltIn ? context.labelFeatures(mention, margin) : undefined
+      if (features) {
+        this.recordExample?.({ kind: 'label', entryIndex, features })
+        score = labelProbability(features)
+      }
+      if (isBuiltIn) scores[i] = score
       addMention(entryIndex, score, start, end, this.requirementOf(text, from, to, mention.isNegated))
     }
+    return scores
   }
 
   /** Adds the skills that the clauses may mean. A clause that is a label of the catalogue can only mean further, imported skills. */
   private addClauses(
     text: string,
     labelMentions: readonly LabelMention[],
+    labelScores: Float64Array,
     spans: readonly TextSpan[],
+    context: MentionContext,
     skills: ExtractedSkills,
     addMention: AddMention,
   ): void {
@@ -191,19 +222,33 @@ export class Extractor {
       const clause = text.slice(start, end)
       const cachedLinks = clauseLinks.cached(clause)
       if (!cachedLinks && matchedClauses++ >= MAX_MATCHED_CLAUSES) continue
-      const hasLabel = firstMention < labelMentions.length && labelMentions[firstMention]!.start < end
+      let labelScore = 0
+      for (let i = firstMention; i < labelMentions.length && labelMentions[i]!.start < end; i++)
+        labelScore = Math.max(labelScore, labelScores[i]!)
       const isNegatedClause = isNegated(text, this.tokens, from, to)
       const requirement = this.requirementOf(text, from, to, isNegatedClause)
+      const links = cachedLinks ?? clauseLinks.find(clause)
       let skillCount = isLabel ? 1 : 0
-      for (const { entryIndex, score } of cachedLinks ?? clauseLinks.find(clause)) {
-        if (skillCount > 0 && (skillCount === MAX_SKILLS_PER_CLAUSE || score < MIN_FURTHER_LINK_SCORE)) break
-        const mayBeMeant =
-          isOrdinaryImport[entryIndex] === 1 ||
-          (skillCount === 0 && to - from > 1 && !hasLabel && score >= MIN_BUILT_IN_LINK_SCORE)
+      const linkCount = this.hasImports ? links.length : Math.min(links.length, MAX_SKILLS_PER_CLAUSE)
+      for (let rank = 0; rank < linkCount; rank++) {
+        const { entryIndex, score } = links[rank]!
         const mentions = skills.get(entryIndex)?.mentions
-        if (!mayBeMeant || (mentions && overlapsMention(mentions, start, end))) continue
-        addMention(entryIndex, score * CLAUSE_FACTOR * (isNegatedClause ? NEGATED_FACTOR : 1), start, end, requirement)
-        skillCount++
+        if (mentions && overlapsMention(mentions, start, end)) continue
+        let mentionScore = score * CLAUSE_FACTOR
+        if (isOrdinaryImport[entryIndex]) {
+          const isFurther = skillCount > 0
+          if (isFurther && (skillCount >= MAX_SKILLS_PER_CLAUSE || score < MIN_FURTHER_LINK_SCORE)) continue
+          skillCount++
+        } else {
+          if (isLabel) continue
+          const features = this.hasImports ? undefined : context.clauseFeatures(entryIndex, score, rank, labelScore)
+          if (features) {
+            this.recordExample?.({ kind: 'clause', entryIndex, features: [...features] })
+            mentionScore = clauseProbability(features)
+            if (mentionScore < MIN_BUILT_IN_PROBABILITY) continue
+          } else if (rank > 0 || to - from === 1 || labelScore > 0 || score < MIN_BUILT_IN_LINK_SCORE) continue
+        }
+        addMention(entryIndex, mentionScore * (isNegatedClause ? NEGATED_FACTOR : 1), start, end, requirement)
       }
     }
   }
@@ -211,6 +256,15 @@ export class Extractor {
   private requirementOf(text: string, from: number, to: number, isNegatedMention: boolean): Requirement {
     if (isNegatedMention) return 'not_required'
     return isPreferred(text, this.tokens, from, to) ? 'preferred' : 'required'
+  }
+
+  /** Returns the mentions of built-in skills in the text, with the features of their probabilities. Used to train mention-probability.ts. */
+  examplesIn(text: string): MentionExample[] {
+    const examples: MentionExample[] = []
+    this.recordExample = (example) => examples.push(example)
+    this.extract(text, 1)
+    this.recordExample = undefined
+    return examples
   }
 
   /** Returns the labels of the catalogue that the text contains, without the span tagger. Used to train the tagger. */

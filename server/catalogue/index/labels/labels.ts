@@ -1,5 +1,5 @@
 import { isFiller } from '../lexicon/filler-words.ts'
-import { regionalNames } from '../lexicon/lexicon.ts'
+import { regionalNames, tradeTerms } from '../lexicon/lexicon.ts'
 import { Int32List } from '../text/int32-list.ts'
 import type { SlicedTask } from '../text/time-slicing.ts'
 import { Tokens, tokenize } from '../text/tokens.ts'
@@ -166,11 +166,13 @@ export function* buildLabels(unsortedEntries: readonly SkillEntry[]): SlicedTask
   return { entries, labels, gaps: new Uint8Array(gaps.toArray()) }
 }
 
-/** Returns the aliases of a skill. Built-in skills also have the words for them in the languages of India (regional-names.txt). */
+/** Returns the aliases of a skill. Built-in skills also have the words of regional-names.txt and trade-terms.txt. */
 export function aliasesOf({ number, name, aliases }: SkillEntry): readonly string[] {
   if (number >= FIRST_IMPORTED_NUMBER) return aliases
-  const names = regionalNames.get(tokenize(name).join(' '))
-  return names ? [...aliases, ...names] : aliases
+  const key = tokenize(name).join(' ')
+  const names = regionalNames.get(key)
+  const terms = tradeTerms.get(key)
+  return names || terms ? [...aliases, ...(names ?? []), ...(terms ?? [])] : aliases
 }
 
 /** Returns LOWER_CASE for a text without capitals, UPPER_CASE for one without small letters, otherwise MIXED_CASE. */

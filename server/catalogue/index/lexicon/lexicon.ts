@@ -98,6 +98,8 @@ export const agentNouns = loadMapping('agent-nouns.txt', SINGLE_WORD_LIMITS)
 export const hindiActivities = loadMapping('hindi-activities.txt', SINGLE_WORD_LIMITS)
 /** Names of skills, folded, and the words for them in the languages of the regions of India. */
 export const regionalNames = loadMapping('regional-names.txt', { maxKeyWords: 6, maxValueWords: 4, maxValues: 100 })
+/** Names of skills, folded, and the names of tools, products and tasks that mean them. */
+export const tradeTerms = loadMapping('trade-terms.txt', { maxKeyWords: 8, maxValueWords: 6, maxValues: 100 })
 export const numerals = loadPairs('numerals.txt', 1, 1)
 
 const stemExceptions = loadLists('stem-exceptions.txt', {
