@@ -192,7 +192,7 @@ interface PageOptions {
   limit: number
 }
 
-export interface CandidatePage {
+interface CandidatePage {
   rows: ListedRow[]
   /** The number of candidates that match the filter, up to a limit; undefined if they were not counted. */
   total?: number
