@@ -44,7 +44,7 @@ export function countedListOf<T extends TSchema>(item: T) {
 }
 
 /** More rows are not counted, so that the count of a long list takes a bounded time. */
-export const MAX_COUNTED_ROWS = 10_000
+const MAX_COUNTED_ROWS = 10_000
 
 /** Counts rows up to a limit. */
 export async function countUpToLimit(

@@ -512,9 +512,21 @@ test('a search that thousands of candidates match returns the newest first, with
   assert.deepEqual(await search('q=ramesh&status=pending'), { names: ['Ramesh Newer', 'Ramesh Older'], total: 5002 })
   assert.deepEqual(await search('q=ramesh&status=completed'), { names: [], total: 0 })
   assert.deepEqual(await search('q=sunita'), { names: ['Sunita Other'], total: 1 })
+  assert.deepEqual(await search('q=ramesh&changed_within_hours=1'), {
+    names: ['Ramesh Newer', 'Ramesh Older'],
+    total: 2,
+  })
+  assert.deepEqual(await search('q=ramesh&assigned_to=none'), { names: ['Ramesh Newer', 'Ramesh Older'], total: 5002 })
+  assert.deepEqual(await search('q=ramesh&assigned_to=me'), { names: [], total: 0 })
 
   // Few candidates match the search and the other filters.
   const ofNewer = { names: ['Ramesh Newer'], total: 1 }
+  await app.context.db.pool.query(`update campaigns set job_id = 'job-2' where campaign_id = $1`, [campaignIds[1]])
+  assert.deepEqual(await search('q=ramesh&job_id=job-2'), ofNewer)
+  assert.deepEqual(await search(`campaign_id=${campaignIds[1]}&status=pending&sort=enrolled`), ofNewer)
+  assert.deepEqual(await search(`campaign_id=${campaignIds[1]}&status=completed`), { names: [], total: 0 })
+  assert.deepEqual(await search(`campaign_id=${campaignIds[1]}&verdict=to_call`), { names: [], total: 0 })
+  assert.deepEqual(await search('status=completed'), { names: [], total: 0 })
   assert.deepEqual(await search(`q=ramesh&campaign_id=${campaignIds[1]}&sort=enrolled_first`), ofNewer)
   assert.deepEqual(
     await search(`q=ramesh&campaign_id=${campaignIds[1]}&mandate_id=${mandate_id}&status=pending`),
@@ -529,6 +541,7 @@ test('a search that thousands of candidates match returns the newest first, with
   assert.deepEqual(await search('q=ramesh&decision=shortlisted'), ofNewer)
   assert.deepEqual(await search(`q=ramesh&decision=none&campaign_id=${campaignIds[1]}`), { names: [], total: 0 })
   assert.deepEqual(await search('q=ramesh&decision=none'), { names: ['Ramesh Older'], total: 5001 })
+  assert.deepEqual(await search(`campaign_id=${campaignIds[1]}&status=pending&decision=none`), { names: [], total: 0 })
 
   await addOldEntries(5001, 9998)
   assert.deepEqual(await search('q=ramesh'), { names: ['Ramesh Newer', 'Ramesh Older'], total: 10_000 })
@@ -536,4 +549,12 @@ test('a search that thousands of candidates match returns the newest first, with
   assert.deepEqual(await search('q=ramesh'), { names: ['Ramesh Newer', 'Ramesh Older'], total: 'more than 10000' })
   assert.deepEqual(await search('q=ramesh&decision=none'), { names: ['Ramesh Older'], total: 10_000 })
   assert.deepEqual(await search(''), { names: names.toReversed(), total: 'more than 10000' })
+  // The pages of a long list continue where the previous page ended.
+  for (const query of ['', 'q=ramesh', 'status=pending', 'status=pending&changed_within_hours=8760']) {
+    const firstPage = (await viewer.get(`${path}?${query}&limit=1`)).body.data
+    const secondPage = (await viewer.get(`${path}?${query}&limit=1&cursor=${firstPage.next_cursor}`)).body.data
+    const { items: bothPages } = (await viewer.get(`${path}?${query}&limit=2`)).body.data
+    assert.deepEqual([...firstPage.items, ...secondPage.items], bothPages)
+    assert.equal(secondPage.total, null)
+  }
 })

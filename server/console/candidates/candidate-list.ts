@@ -5,8 +5,8 @@ import type { Context } from '../../context.ts'
 import { openPersonKey, sealPersonal } from '../../people/identity/person-key.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
 import { assignListPositions, listResults } from '../../results/results.ts'
-import { countUpToLimit, MAX_COUNTED_ROWS } from '../paginate.ts'
-import { isFrequent, MAX_SORTED_MATCHES, parseSearch } from './candidate-search.ts'
+import { countUpToLimit } from '../paginate.ts'
+import { MAX_SORTED_MATCHES, matchesOfIndex, parseSearch, type SearchConditions } from './candidate-search.ts'
 import { isToCall, recruiterResult, type VerdictFilter, verdictOf } from './recruiter-result.ts'
 import { tokensOf } from './search-tokens.ts'
 
@@ -159,6 +159,8 @@ export async function listOutdatedScopes(queries: Queries): Promise<OrgScope[]> 
 export interface CandidatePosition {
   at: string
   id: string
+  /** Whether the page was read in the order of the list; undefined if an earlier version wrote the position. */
+  isReadInOrder?: boolean
 }
 
 export interface ListedRow {
@@ -181,99 +183,150 @@ const SORT_COLUMNS: Record<CandidateSort, { column: string; descending: boolean 
   completed_first: { column: 'completed_at', descending: false },
 }
 
-interface CandidatePage {
+/** If more candidates meet a single condition, a page is found sooner by reading the list in its order than by reading all of them. */
+const MAX_READ_MATCHES = 5000
+
+interface PageOptions {
   sort: CandidateSort
   after: CandidatePosition | undefined
   limit: number
-  /** The number of candidates that match the filter, as `countCandidates` returns it, if it is known. */
-  total?: number | undefined
 }
 
-/** Returns one page of candidates. Call `refreshCandidateList` first. */
-export async function listCandidateRows(
+interface CandidatePage {
+  rows: ListedRow[]
+  /** The number of candidates that match the filter, up to a limit; undefined if they were not counted. */
+  total?: number
+  /** Whether more candidates match than `total`. */
+  is_more?: boolean
+}
+
+type StoredRow = Omit<ListedRow, 'candidacy' | 'position'> & { candidate_id: string; sorted_at: Date }
+
+/**
+ * Returns one page of candidates, and counts those that match the filter for the first page. Call `refreshCandidateList` first. Few matches
+ * are found first and then sorted: PostgreSQL does not know how often several conditions occur together, and would read the whole list in
+ * its order to find them. If there are many, the list is read in its order until the page is complete.
+ */
+export async function listCandidatePage(
   queries: Queries,
   deps: Pick<Context, 'mailboxes'>,
   scope: OrgScope,
   filter: CandidateFilter,
-  { sort, after, limit, total }: CandidatePage,
-): Promise<ListedRow[]> {
-  const { column, descending } = SORT_COLUMNS[sort]
-  const key = sql.ref(`l.${column}`)
+  options: PageOptions,
+): Promise<CandidatePage> {
+  const { after } = options
   const conditions = filterConditions(scope, filter)
-  const search = parseSearch(deps, scope, filter.q, indexedValues(filter))
-  const isKnownRare = total === undefined ? undefined : total <= MAX_SORTED_MATCHES
-  if (search) {
-    const isRareSearch = hasOtherConditions(filter) ? undefined : isKnownRare
-    conditions.push((isRareSearch ?? !(await isFrequent(queries, search))) ? search.isMatch : search.hasTokens)
+  const indexed = searchConditions(scope, filter)
+  const search = parseSearch(deps, scope, filter.q, indexed)
+  if (search) conditions.push(search.hasTokens)
+  if (after?.isReadInOrder) return readInOrder(queries, conditions, options)
+  if (!after && !search && conditions.length <= 2 && filter.candidate_ids === undefined) {
+    // Candidates with a single condition are counted in its index. The order of a list without a condition has an index, too.
+    const counted = await countUpToLimit(queries, sql`candidate_list l`, sql.join(conditions, sql` and `))
+    if (counted.total > MAX_READ_MATCHES || conditions.length === 1)
+      return { ...(await readInOrder(queries, conditions, options)), ...counted }
   }
-  // Without a filter, the only condition is the organisation and the mode, whose candidates have an index in each order.
-  const isSortedAfterwards = !search && conditions.length > 1 && (isKnownRare ?? (await isRare(queries, conditions)))
-  if (column === 'completed_at') conditions.push(sql`l.completed_at is not null`)
-  if (after)
-    conditions.push(
-      sql`(${key}, l.candidate_id) ${descending ? sql`<` : sql`>`} (${new Date(after.at)}::timestamptz, ${after.id})`,
-    )
-  const direction = descending ? sql`desc` : sql`asc`
-  const matches = sql`select * from candidate_list l where ${sql.join(conditions, sql` and `)}`
-  const { rows } = await sql<Omit<ListedRow, 'candidacy' | 'position'> & { candidate_id: string; sorted_at: Date }>`
-    with l as ${isSortedAfterwards ? sql`materialized` : sql`not materialized`} (${matches})
-    select l.candidate_id, l.listed_at, l.decision, l.note, l.decided_by, l.decided_at, l.assigned_to, ${key} as sorted_at from l
-    order by ${key} ${direction}, l.candidate_id ${direction} limit ${limit}`.execute(queries)
-  const candidacies = new Map(
-    (
-      await findCandidacies(
-        queries,
-        rows.map(({ candidate_id }) => candidate_id),
-      )
-    ).map((each) => [each.candidate_id, each]),
-  )
-  return rows.flatMap(({ candidate_id, sorted_at, ...row }) => {
-    const candidacy = candidacies.get(candidate_id)
-    const position = { at: sorted_at.toISOString(), id: candidate_id }
-    return candidacy ? [{ ...row, candidacy: { ...candidacy, updated_at: row.listed_at }, position }] : []
-  })
+  const page = await sortMatches(queries, selectMatches(), options)
+  return page.is_more ? { ...page, ...(await readInOrder(queries, conditions, options)) } : page
+
+  function selectMatches() {
+    const maxMatches = MAX_SORTED_MATCHES + 1
+    // Selected candidates are found by their IDs.
+    if (search && filter.candidate_ids === undefined) return search.matches(maxMatches)
+    // A campaign is so small that its candidates are found sooner in the index of the search than by reading all of them.
+    if (!search && filter.campaign_id !== undefined && indexed.values.length > 1)
+      return matchesOfIndex(scope, [], indexed, maxMatches)
+    return sql`select candidate_id, listed_at, enrolled_at, completed_at from candidate_list l
+      where ${sql.join(conditions, sql` and `)} limit ${maxMatches}`
+  }
 }
 
-/**
- * Returns whether few candidates match several conditions. PostgreSQL does not know how often they occur together, and would read the whole
- * list in its order to find the first of them.
- */
-async function isRare(queries: Queries, conditions: RawBuilder<unknown>[]): Promise<boolean> {
-  const { rows } = await sql`
-    select 1 from candidate_list l where ${sql.join(conditions, sql` and `)} offset ${MAX_SORTED_MATCHES} limit 1`.execute(
+/** Counts matches up to a limit and, unless there are more, returns a page of them. */
+async function sortMatches(
+  queries: Queries,
+  matches: RawBuilder<unknown>,
+  { sort, after, limit }: PageOptions,
+): Promise<CandidatePage> {
+  const { column, descending } = SORT_COLUMNS[sort]
+  const key = sql.ref(column)
+  const direction = descending ? sql`desc` : sql`asc`
+  const { rows } = await sql<Omit<StoredRow, 'candidate_id'> & { count: number; candidate_id: string | null }>`
+    with matches as materialized (${matches}),
+      counted as (select count(*)::int as count from matches),
+      page as (
+        select candidate_id, ${key} as sorted_at from matches
+        where (select count from counted) <= ${MAX_SORTED_MATCHES} ${positionCondition(sort, sql``, after)}
+        order by ${key} ${direction}, candidate_id ${direction} limit ${limit}
+      )
+    select count, p.candidate_id, p.sorted_at, l.listed_at, l.decision, l.note, l.decided_by, l.decided_at, l.assigned_to
+    from counted left join (page p join candidate_list l using (candidate_id)) on true
+    order by p.sorted_at ${direction}, p.candidate_id ${direction}`.execute(queries)
+  const { count } = rows[0]!
+  const listed = rows.filter((row): row is typeof row & StoredRow => row.candidate_id !== null)
+  const is_more = count > MAX_SORTED_MATCHES
+  return { rows: await toListedRows(queries, listed, false), total: Math.min(count, MAX_SORTED_MATCHES), is_more }
+}
+
+async function readInOrder(
+  queries: Queries,
+  conditions: RawBuilder<unknown>[],
+  { sort, after, limit }: PageOptions,
+): Promise<Pick<CandidatePage, 'rows'>> {
+  const { column, descending } = SORT_COLUMNS[sort]
+  const key = sql.ref(`l.${column}`)
+  const direction = descending ? sql`desc` : sql`asc`
+  const { rows } = await sql<StoredRow>`
+    select l.candidate_id, l.listed_at, l.decision, l.note, l.decided_by, l.decided_at, l.assigned_to, ${key} as sorted_at
+    from candidate_list l where ${sql.join(conditions, sql` and `)} ${positionCondition(sort, sql`l.`, after)}
+    order by ${key} ${direction}, l.candidate_id ${direction} limit ${limit}`.execute(queries)
+  return { rows: await toListedRows(queries, rows, true) }
+}
+
+/** Returns the condition that a row has a place in the order, after a position. */
+function positionCondition(
+  sort: CandidateSort,
+  prefix: RawBuilder<unknown>,
+  after: CandidatePosition | undefined,
+): RawBuilder<unknown> {
+  const { column, descending } = SORT_COLUMNS[sort]
+  const key = sql`${prefix}${sql.ref(column)}`
+  const isSorted = column === 'completed_at' ? sql`and ${key} is not null` : sql``
+  if (!after) return isSorted
+  return sql`${isSorted} and (${key}, ${prefix}candidate_id) ${descending ? sql`<` : sql`>`} (${new Date(after.at)}::timestamptz, ${after.id})`
+}
+
+async function toListedRows(queries: Queries, rows: StoredRow[], isReadInOrder: boolean): Promise<ListedRow[]> {
+  const found = await findCandidacies(
     queries,
+    rows.map(({ candidate_id }) => candidate_id),
   )
-  return rows.length === 0
+  const candidacies = new Map(found.map((each) => [each.candidate_id, each]))
+  return rows.flatMap(({ candidate_id, sorted_at, ...row }) => {
+    const candidacy = candidacies.get(candidate_id)
+    const position = { at: sorted_at.toISOString(), id: candidate_id, isReadInOrder }
+    return candidacy ? [{ ...row, candidacy: { ...candidacy, updated_at: row.listed_at }, position }] : []
+  })
 }
 
 async function findCandidacies(queries: Queries, ids: string[]): Promise<ResultCandidacy[]> {
   return ids.length === 0 ? [] : selectCandidacies(queries, sql`p.candidate_id = any (${ids}::text[])`, sql``)
 }
 
-/** Counts the candidates that match a filter, up to a limit. */
-export async function countCandidates(
-  queries: Queries,
-  deps: Pick<Context, 'mailboxes'>,
-  scope: OrgScope,
-  filter: CandidateFilter,
-): Promise<{ total: number; is_more: boolean }> {
-  const conditions = filterConditions(scope, filter)
-  const search = parseSearch(deps, scope, filter.q, indexedValues(filter))
-  if (search && !hasOtherConditions(filter))
-    return countUpToLimit(queries, sql`(${search.firstMatches(MAX_COUNTED_ROWS + 1)}) as matches`, sql`true`)
-  if (search) conditions.push((await isFrequent(queries, search)) ? search.hasTokens : search.isMatch)
-  return countUpToLimit(queries, sql`candidate_list l`, sql.join(conditions, sql` and `))
-}
-
-/** Returns the values of a filter that the index of the search contains. */
-function indexedValues({ campaign_id, mandate_id, status, verdict, decision }: CandidateFilter): string[] {
+/** Returns the conditions of a filter that the function of the search compares. */
+function searchConditions(scope: OrgScope, filter: CandidateFilter): SearchConditions & { values: string[] } {
+  const { campaign_id, mandate_id, job_id, status, verdict, decision, assigned_to, updated_after } = filter
   const values = [campaign_id, mandate_id, status, verdict, decision === 'none' ? undefined : decision]
-  return values.filter((value) => value !== undefined)
+  return {
+    values: values.filter((value) => value !== undefined),
+    withoutDecision: decision === 'none',
+    assignedTo: assigned_to,
+    campaignIds: job_id === undefined ? undefined : sql`array(${campaignsOfJob(scope, job_id)})`,
+    updatedAfter: updated_after,
+  }
 }
 
-/** Returns whether a filter has conditions that the index of the search does not contain. */
-function hasOtherConditions({ decision, assigned_to, job_id, updated_after, candidate_ids }: CandidateFilter): boolean {
-  return decision === 'none' || [assigned_to, job_id, updated_after, candidate_ids].some((value) => value !== undefined)
+function campaignsOfJob({ orgId, mode }: OrgScope, jobId: string): RawBuilder<unknown> {
+  return sql`select campaign_id from campaigns where org_id = ${orgId} and mode = ${mode} and job_id = ${jobId}`
 }
 
 /** Returns the conditions of a filter other than its search. */
@@ -283,11 +336,10 @@ function filterConditions({ orgId, mode }: OrgScope, filter: CandidateFilter): R
   const conditions = [sql`l.org_id = ${orgId} and l.mode = ${mode}`]
   if (campaign_id !== undefined) conditions.push(sql`l.campaign_id = ${campaign_id}`)
   if (mandate_id !== undefined) conditions.push(sql`l.mandate_id = ${mandate_id}`)
-  if (job_id !== undefined)
-    conditions.push(
-      sql`l.campaign_id in (select campaign_id from campaigns where org_id = ${orgId} and mode = ${mode} and job_id = ${job_id})`,
-    )
-  if (status !== undefined) conditions.push(sql`l.status = ${status}`)
+  if (job_id !== undefined) conditions.push(sql`l.campaign_id in (${campaignsOfJob({ orgId, mode }, job_id)})`)
+  // Only completed results have a verdict. Two conditions of which one implies the other would be taken for a rare combination.
+  if (verdict !== undefined && status !== undefined && status !== 'completed') conditions.push(sql`false`)
+  else if (status !== undefined && verdict === undefined) conditions.push(sql`l.status = ${status}`)
   if (verdict === 'to_call') conditions.push(sql`l.to_call`)
   else if (verdict !== undefined) conditions.push(sql`l.verdict = ${verdict}`)
   if (decision === 'none') conditions.push(sql`l.decision is null`)

@@ -4,47 +4,40 @@ import type { Context } from '../../context.ts'
 import type { Queries } from '../../platform/database/database.ts'
 import { queryTokens } from './search-tokens.ts'
 
+/** Conditions that a search compares together with its tokens. */
+export interface SearchConditions {
+  /** Values that the index of the search contains, such as the ID of the campaign and the status. */
+  values?: string[]
+  withoutDecision?: boolean
+  /** The ID of a member, or `none` for candidates who are not assigned. */
+  assignedTo?: string | undefined
+  /** An array of the IDs of campaigns. */
+  campaignIds?: RawBuilder<unknown> | undefined
+  updatedAfter?: Date | undefined
+}
+
 export interface CandidateSearch {
-  /** For each group of tokens, selects the IDs of the candidates that have them and the values, with the index. */
-  groups: RawBuilder<unknown>[]
-  /** Selects the IDs of the candidates that match. */
-  matches: RawBuilder<unknown>
-  isMatch: RawBuilder<unknown>
-  /** Selects the IDs of at least `count` candidates that match, or of all. */
-  firstMatches: (count: number) => RawBuilder<unknown>
-  /** The condition that a candidate has the tokens of a group, without the index and without the values. */
+  /** Selects `candidate_id` and the sorted columns of at most `limit` candidates that match, with the index. */
+  matches: (limit: number) => RawBuilder<unknown>
+  /** The condition that a candidate has the tokens, without the index and without the other conditions. */
   hasTokens: RawBuilder<unknown>
 }
 
 /**
- * Returns the conditions for candidates that match a query and have `values`, such as the ID of their campaign and their status; undefined if
- * the query contains nothing to search for. A policy of row-level security keeps PostgreSQL from using an index on an array, so functions of
- * the database search instead (decision 65).
+ * Returns the conditions for candidates that match a query; undefined if the query contains nothing to search for. A policy of row-level
+ * security keeps PostgreSQL from using an index on an array, so a function of the database searches instead (decision 65).
  */
 export function parseSearch(
   { mailboxes }: Pick<Context, 'mailboxes'>,
-  { orgId, mode }: OrgScope,
+  scope: OrgScope,
   query: string | undefined,
-  values: string[] = [],
+  conditions: SearchConditions = {},
 ): CandidateSearch | undefined {
-  const tokenGroups = query === undefined ? [] : queryTokens(mailboxes, { orgId, mode }, query)
+  const tokenGroups = query === undefined ? [] : queryTokens(mailboxes, scope, query)
   if (tokenGroups.length === 0) return undefined
   const arrays = tokenGroups.map((tokens) => sql`${`{${tokens.join(',')}}`}::bigint[]`)
-  const groups = arrays.map((tokens) =>
-    values.length === 0
-      ? sql`select candidates_with_tokens(${orgId}, ${mode}, ${tokens})`
-      : sql`select candidates_with_tokens_and_values(${orgId}, ${mode}, ${tokens}, ${values}::text[])`,
-  )
-  const matches = sql.join(groups, sql` union `)
   return {
-    groups,
-    matches,
-    isMatch: sql`l.candidate_id in (${matches})`,
-    firstMatches: (count) =>
-      sql.join(
-        groups.map((group) => sql`(${group} limit ${count})`),
-        sql` union `,
-      ),
+    matches: (limit) => matchesOfIndex(scope, arrays, conditions, limit),
     hasTokens: sql`(${sql.join(
       arrays.map((tokens) => sql`l.tokens @> ${tokens}`),
       sql` or `,
@@ -52,17 +45,28 @@ export function parseSearch(
   }
 }
 
-/** If more candidates match, a page is found sooner by reading the list in its order than by sorting the matches. */
-export const MAX_SORTED_MATCHES = 5000
-
 /**
- * Returns whether more candidates match than are worth sorting. A candidate in two groups counts twice, so that PostgreSQL can stop at the
- * maximum.
+ * Selects `candidate_id` and the sorted columns of at most `limit` candidates that have all tokens of one array, if there are any, and
+ * meet the conditions. Without tokens, there must be values.
  */
-export async function isFrequent(queries: Queries, { groups }: CandidateSearch): Promise<boolean> {
+export function matchesOfIndex(
+  { orgId, mode }: OrgScope,
+  [idTokens = sql`null`, otherTokens = sql`null`]: RawBuilder<unknown>[],
+  { values = [], withoutDecision = false, assignedTo, campaignIds, updatedAfter }: SearchConditions,
+  limit: number,
+): RawBuilder<unknown> {
+  return sql`
+    select candidate_id, listed_at, enrolled_at, completed_at
+    from candidate_matches(${orgId}, ${mode}, ${idTokens}, ${otherTokens}, ${values}::text[], ${withoutDecision},
+      ${assignedTo ?? null}, ${campaignIds ?? null}, ${updatedAfter ?? null}::timestamptz, ${limit})`
+}
+
+/** If more candidates match, a page is found sooner by reading the list in its order than by sorting the matches. */
+export const MAX_SORTED_MATCHES = 10_000
+
+/** Returns whether more candidates match than are worth sorting. */
+export async function isFrequent(queries: Queries, { matches }: CandidateSearch): Promise<boolean> {
   const { rows } = await sql`
-    select 1 from (${sql.join(groups, sql` union all `)}) as matches offset ${MAX_SORTED_MATCHES} limit 1`.execute(
-    queries,
-  )
+    select 1 from (${matches(MAX_SORTED_MATCHES + 1)}) as matches offset ${MAX_SORTED_MATCHES}`.execute(queries)
   return rows.length > 0
 }

@@ -9,7 +9,7 @@ import type { App } from '../../platform/http/server.ts'
 import { csvCell } from '../../platform/text/csv-cell.ts'
 import { recordRequestAudit } from '../auth/guards.ts'
 import { loadAssigneeNames } from './assignments.ts'
-import { type CandidatePosition, listCandidateRows, refreshCandidateList } from './candidate-list.ts'
+import { type CandidatePosition, listCandidatePage, refreshCandidateList } from './candidate-list.ts'
 import { candidateRecords, type ListedCandidate } from './records.ts'
 import { candidateFilter, ExportFilters, resolveAssignee } from './routes.ts'
 
@@ -90,7 +90,7 @@ export function exportRoutes(app: App, context: Context): void {
     const filter = candidateFilter(filters, clock)
     let after: CandidatePosition | undefined
     for (;;) {
-      const page = await listCandidateRows(db.queries, context, scope, filter, {
+      const { rows: page } = await listCandidatePage(db.queries, context, scope, filter, {
         sort: 'enrolled_first',
         after,
         limit: ROWS_PER_QUERY,

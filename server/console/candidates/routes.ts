@@ -18,11 +18,10 @@ import {
   type CandidateFilter,
   type CandidatePosition,
   candidateSorts,
-  countCandidates,
   decideOnCandidates,
   decisions,
   type ListedRow,
-  listCandidateRows,
+  listCandidatePage,
   refreshCandidateList,
 } from './candidate-list.ts'
 import { candidateRecords, listedRecord } from './records.ts'
@@ -108,20 +107,21 @@ export function candidateListRoutes(app: App, context: Context): void {
       const filters = await resolveAssignee(db.queries, request, query)
       const isComplete = await refreshCandidateList(context, caller)
       const filter = candidateFilter(filters, clock)
-      // Count for the first page only: the console keeps the total when it loads more pages.
-      const counted =
-        cursor === undefined ? await countCandidates(db.queries, context, caller, filter) : { total: null }
+      let counted: { total: number | null; is_more?: boolean } = { total: null }
       const page = await paginate(
         vault,
         `people ${JSON.stringify([Object.entries(filters).sort(), sort])}`,
         { limit, ...(cursor === undefined ? {} : { cursor }) },
-        (after: CandidatePosition | undefined, pageLimit) =>
-          listCandidateRows(db.queries, context, caller, filter, {
+        async (after: CandidatePosition | undefined, pageLimit) => {
+          const { rows, total, is_more } = await listCandidatePage(db.queries, context, caller, filter, {
             sort,
             after,
             limit: pageLimit,
-            total: counted.total ?? undefined,
-          }),
+          })
+          // The console keeps the total of the first page when it loads more pages.
+          if (after === undefined && total !== undefined) counted = { total, is_more: is_more === true }
+          return rows
+        },
         ({ position }) => position,
         (row) => row,
       )
@@ -143,7 +143,7 @@ export function candidateListRoutes(app: App, context: Context): void {
     },
     async ({ caller, params: { candidate_id } }) => {
       await refreshCandidateList(context, caller)
-      const rows = await listCandidateRows(
+      const { rows } = await listCandidatePage(
         db.queries,
         context,
         caller,

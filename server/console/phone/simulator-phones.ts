@@ -8,7 +8,7 @@ import type { Context } from '../../context.ts'
 import { openPersonKey } from '../../people/identity/person-key.ts'
 import type { Queries } from '../../platform/database/database.ts'
 import { vaultOf } from '../../platform/database/database-vault.ts'
-import { isFrequent, parseSearch } from '../candidates/candidate-search.ts'
+import { isFrequent, MAX_SORTED_MATCHES, parseSearch } from '../candidates/candidate-search.ts'
 
 /** A candidate's simulator phone with its last message. */
 export interface SimulatorPhoneRow {
@@ -64,9 +64,14 @@ export async function listSimulatorPhones(
   const conditions = [sql`g.org_id = ${scope.orgId} and g.mode = ${scope.mode}`]
   if (campaign_id !== undefined) conditions.push(sql`g.campaign_id = ${campaign_id}`)
   if (after !== undefined) conditions.push(isAfter(after))
-  const search = parseSearch(deps, scope, q, campaign_id === undefined ? [] : [campaign_id])
+  const search = parseSearch(deps, scope, q, { values: campaign_id === undefined ? [] : [campaign_id] })
   const isFrequentSearch = search !== undefined && (await isFrequent(queries, search))
-  if (search) conditions.push(isFrequentSearch ? search.hasTokens : sql`c.candidate_id in (${search.matches})`)
+  if (search)
+    conditions.push(
+      isFrequentSearch
+        ? search.hasTokens
+        : sql`c.candidate_id in (select candidate_id from (${search.matches(MAX_SORTED_MATCHES)}) as matches)`,
+    )
   // The page is selected first, so that only its candidates are joined.
   const { rows } = await sql<StoredPhoneRow>`
     select c.candidate_id, c.campaign_id, c.campaign_name, c.external_candidate_id, c.person_id, o.sealed_key, c.personal, p.status,

@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts'
 import { named } from '../../platform/http/named-schemas.ts'
 import { success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
-import { listCandidateRows, refreshCandidateList } from '../candidates/candidate-list.ts'
+import { listCandidatePage, refreshCandidateList } from '../candidates/candidate-list.ts'
 import { candidateRecords } from '../candidates/records.ts'
 import { matchesSearch } from '../lists/sorted-list.ts'
 import { successResponse } from '../schema.ts'
@@ -59,7 +59,7 @@ export function searchRoutes(app: App, context: Context): void {
   async function findCandidates(scope: OrgScope, q: string): Promise<Hit[]> {
     await refreshCandidateList(context, scope)
     const page = { sort: 'updated' as const, after: undefined, limit: MAX_HITS_PER_KIND }
-    const rows = await listCandidateRows(db.queries, context, scope, { q }, page)
+    const { rows } = await listCandidatePage(db.queries, context, scope, { q }, page)
     const records = await candidateRecords(db.queries, rows)
     return records.map(({ result_id, candidate, job_title, status }) => ({
       kind: 'candidate' as const,

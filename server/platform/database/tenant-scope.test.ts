@@ -248,7 +248,12 @@ test('the functions that search in spite of the policies return rows of the orga
   const find = async (orgId: string, mode: string) => {
     const { rows: candidates } = await sql<{ id: string }>`
       select candidates_with_tokens(${orgId}, ${mode}, '{7}') as id
-      union select candidates_with_tokens_and_values(${orgId}, ${mode}, '{7}', '{CP,pending}')`.execute(db.queries)
+      union select candidates_with_tokens_and_values(${orgId}, ${mode}, '{7}', '{CP,pending}')
+      union select candidate_id from candidate_matches(${orgId}, ${mode}, '{7}', null, '{}', true, null, null, null, 10)
+      union select candidate_id from candidate_matches(${orgId}, ${mode}, '{1}', '{7}', '{CP}', false, 'none', '{CP}', null, 10)
+      union select candidate_id from candidate_matches(${orgId}, ${mode}, null, null, '{CP}', false, null, null, null, 10)`.execute(
+      db.queries,
+    )
     const { rows: mails } = await sql<{ id: string }>`select mails_of_person('PE_1') as id order by id`.execute(
       db.queries,
     )
