@@ -28,7 +28,7 @@ export default function OperatorJobs() {
   return (
     <>
       <h1>{t('Jobs##background')}</h1>
-      <p class="soft">{t('Background jobs: mandate preparation, email and maintenance.')}</p>
+      <p class="soft">{t('Background jobs: preparation of questions, email and maintenance.')}</p>
       {notice && <Notice kind={notice.kind}>{notice.text}</Notice>}
       <div class="row filters">
         <label>

@@ -101,7 +101,7 @@ export const navigation: { name: string; entries: NavEntry[] }[] = [
       { path: '', name: t('Start'), role: 'viewer' },
       { path: '/workflows', name: t('Workflows'), role: 'viewer' },
       { path: '/questions', otherPaths: ['/question-bank'], name: t('Questions'), role: 'viewer' },
-      { path: '/mandates', name: t('Mandates'), role: 'viewer' },
+      { path: '/mandates', name: t('Jobs'), role: 'viewer' },
       { path: '/campaigns', name: t('Campaigns'), role: 'viewer' },
       { path: '/results', name: t('Results'), role: 'viewer' },
       { path: '/phone', name: t('Simulator phone'), role: 'viewer' },

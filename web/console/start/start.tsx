@@ -29,7 +29,7 @@ export default function Start() {
   const { data, error } = useData<OrganisationSummary>(context.apiPath('/summary'), { pollMs: POLL_INTERVAL_MS })
   if (error) return <Notice kind="bad">{error.message}</Notice>
   const figures: Figure[] = [
-    [t('Mandates ready'), data?.mandates.ready, '/mandates', t('jobs whose questions are prepared')],
+    [t('Jobs ready'), data?.mandates.ready, '/mandates', t('jobs whose questions are prepared')],
     [t('Campaigns running'), data?.campaigns.running, '/campaigns', t('contacting candidates')],
     [
       t('Candidates in progress'),
@@ -72,10 +72,9 @@ export default function Start() {
       </div>
       {data && data.mandates.failed > 0 && (
         <Notice kind="bad">
-          {t(
-            data.mandates.failed === 1 ? '1 mandate could not be prepared.' : '{count} mandates could not be prepared.',
-            { count: data.mandates.failed },
-          )}{' '}
+          {t(data.mandates.failed === 1 ? '1 job could not be prepared.' : '{count} jobs could not be prepared.', {
+            count: data.mandates.failed,
+          })}{' '}
           <Link to={context.pagePath('/mandates?status=failed')}>{t('See why')}</Link>
         </Notice>
       )}
@@ -240,7 +239,7 @@ function FirstSteps() {
     [
       'owner',
       t('Connect your system'),
-      t('Create a key, send a mandate, and receive results as webhooks.'),
+      t('Create a key, send a job, and receive results as webhooks.'),
       context.pagePath('/keys'),
       t('Create key'),
     ],
