@@ -164,4 +164,5 @@ export default {
   'Opened {count} times, last {time}': '{count} बार खोला गया, आखिरी बार {time}',
   'Not opened yet': 'अभी नहीं खोला गया',
   'and {count} more reasons': 'और {count} अन्य कारण',
+  'No note': 'कोई नोट नहीं',
 }
