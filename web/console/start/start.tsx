@@ -15,7 +15,7 @@ import { OPEN_ASSIGNMENTS_QUERY } from '../results/open-assignments.ts'
 import { describeVerifiedSkills } from '../results/verdict-texts.ts'
 import { useData } from '../shell/loading.ts'
 import '../campaigns/campaigns.css'
-import { Progress } from '../campaigns/progress.tsx'
+import { Progress, ProgressLegend } from '../campaigns/progress.tsx'
 import { Link } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
 
@@ -215,6 +215,7 @@ function LatestCampaigns({ campaigns }: { campaigns: ListedCampaign[] | undefine
           { name: t('Starts'), cell: ({ starts_at }) => <Time at={starts_at} /> },
         ]}
       />
+      {campaigns && campaigns.length > 0 && <ProgressLegend />}
     </section>
   )
 }

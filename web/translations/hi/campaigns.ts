@@ -154,4 +154,5 @@ export default {
     'फ़ाइल में आपकी उम्मीदवार ID का कोई कॉलम नहीं है, इसलिए उम्मीदवारों की पहचान फ़ोन नंबर या ईमेल पते से होगी।',
   '{column}, row {number}': '{column}, पंक्ति {number}',
   'Remove row {number}': 'पंक्ति {number} हटाएँ',
+  'Search and filter candidates': 'उम्मीदवार खोजें और छाँटें',
 }
