@@ -33,10 +33,7 @@ async function waitForCandidateLink({ context }: TestApp): Promise<string> {
 /** Starts creating a mandate that asks only the organisation's own questions, and writes the first question. */
 async function writeQuestion(page: Page): Promise<void> {
   await page.getByRole('link', { name: 'Jobs', exact: true }).click()
-  await page
-    .getByRole('link', { name: /job$/ })
-    .first()
-    .click()
+  await page.getByRole('link', { name: /job$/ }).first().click()
   await page.getByLabel('Job title').fill('Electrician')
   await page.getByLabel('Company', { exact: true }).fill('Metro Ltd')
   await page.getByRole('combobox', { name: 'Add skill' }).fill('house wirin')

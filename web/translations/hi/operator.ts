@@ -39,7 +39,8 @@ export default {
   As: 'संबंध',
   Attempts: 'प्रयास',
   'Audit log of all organisations': 'सभी संगठनों का ऑडिट लॉग',
-  'Background jobs: preparation of questions, email and maintenance.': 'बैकग्राउंड काम: सवाल तैयार करना, ईमेल और रखरखाव।',
+  'Preparation of questions, emails, maintenance and other work that does not happen during a request.':
+    'सवाल तैयार करना, ईमेल, रखरखाव और ऐसे दूसरे काम जो किसी अनुरोध के दौरान नहीं होते।',
   Balance: 'शेष',
   Before: 'इससे पहले',
   'Breach list': 'डेटा उल्लंघन सूची',
@@ -336,7 +337,7 @@ export default {
   'Switch the service on for everyone?': 'सबके लिए सेवा चालू करें?',
   'Switch {name} off?': '{name} को बंद करें?',
   'Switch {name} on?': '{name} को चालू करें?',
-  'The erasure ended before it was complete. If the Jobs page shows an error, correct its cause. Then erase the organisation again to continue.':
+  'The erasure ended before it was complete. If the page Background jobs shows an error, correct its cause. Then erase the organisation again to continue.':
     'मिटाने का काम पूरा होने से पहले रुक गया। अगर “बैकग्राउंड काम” पेज पर कोई त्रुटि दिखे, तो उसका कारण ठीक करें। फिर जारी रखने के लिए संगठन को दोबारा मिटाएँ।',
   'The erasure is running and continues if you close this page.':
     'मिटाने का काम चल रहा है और यह पेज बंद करने पर भी चलता रहेगा।',
@@ -491,6 +492,6 @@ export default {
   '{written} of {total}': '{total} में से {written}',
   '“{name}” was rejected; the partner receives an event.': '“{name}” अस्वीकृत हुआ; पार्टनर को इवेंट मिलेगा।',
   'To##recipient': 'प्राप्तकर्ता',
-  'Jobs##background': 'बैकग्राउंड काम',
+  'Background jobs': 'बैकग्राउंड काम',
   'State##job': 'स्थिति',
 }
