@@ -211,11 +211,29 @@ async function recordDecisions(
   const [asha, imran, kavita, suresh] = NAMES as [string, string, string, string, ...string[]]
   const { items } = (await expectOk(owner.get(`/orgs/${orgId}/members`))).body.data
   const { member_id } = items.find(({ email }: { email: string }) => email === OWNER_EMAIL)
+  await expectOk(owner.get(base)) // new candidates are copied to the list when it is read
   const note = 'Can start next week. Call after 5 pm.'
   await expectOk(owner.post(`${base}/decisions`, { candidate_ids: idsOf(asha), decision: 'shortlisted', note }))
   await expectOk(owner.post(`${base}/decisions`, { candidate_ids: idsOf(imran, kavita), decision: 'rejected' }))
   await expectOk(owner.post(`${base}/assignments`, { candidate_ids: idsOf(asha, suresh), member_id }))
 }
+
+const QUESTIONS = [
+  {
+    key: 'licence',
+    type: 'yes_no' as const,
+    text: 'Do you hold a wireman licence?',
+    translations: { hi: 'क्या आपके पास वायरमैन का लाइसेंस है?' },
+    knockout: 'no' as const,
+  },
+  {
+    key: 'notice',
+    type: 'voice' as const,
+    text: 'When can you start?',
+    translations: { hi: 'आप कब से काम शुरू कर सकते हैं?' },
+    required: false,
+  },
+]
 
 function createJob(
   app: TestApp,
@@ -225,7 +243,8 @@ function createJob(
 ) {
   const location = { city, state, pincode }
   const salary = { min: 18_000, max: 26_000 }
-  return app.fixtures.createMandate(scope, { workflow_id, title, company_name, location, salary }, 'playground')
+  const input = { workflow_id, title, company_name, location, salary, enrichment_questions: QUESTIONS }
+  return app.fixtures.createMandate(scope, input, 'playground')
 }
 
 /** Returns candidates with the test numbers, which reply automatically. */
