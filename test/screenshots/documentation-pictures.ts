@@ -26,7 +26,7 @@ export async function saveDocumentationPictures(browser: Browser, data: SampleDa
     const picture = pictures.find((each) => each.name === name)!
     const context = await browser.newContext({ viewport: { width, height }, deviceScaleFactor: scale })
     await context.clock.setSystemTime(data.app.clock.now())
-    if (picture.signedIn) await signIn(await context.newPage(), data)
+    if (picture.signedIn) await signIn(await context.newPage(), data, picture.signedIn)
     const page = await context.newPage()
     const encoder = await context.newPage()
     await openPicture(page, picture, data)

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openBrowser } from '../browser/browser.ts'
-import { createTestSignInLink } from '../support/console.ts'
 import { measurePage, type PageFigures } from './page-limits.ts'
 import { type Picture, pictures } from './pictures.ts'
 import { startSampleServer } from './sample-data.ts'
+import { signIn } from './take-screenshots.ts'
 
 const MAX_CONSOLE_BYTES = 200_000
 const MAX_DATA_BYTES = 60_000
@@ -17,7 +17,7 @@ const PHONE = { width: 360, height: 800 }
 const PAGES_AT_ONCE = 4
 const TIMEOUT_MS = 600_000
 
-const isConsolePage = ({ signedIn }: Picture) => signedIn === true
+const isConsolePage = ({ signedIn }: Picture) => signedIn !== undefined
 const isCandidatePage = ({ name }: Picture) => /^candidate\b/.test(name)
 
 /** Returns which limits the figures of a page exceed. */
@@ -40,21 +40,23 @@ test('every page is light and accessible, does not shift while it loads, and has
 }, async (t) => {
   const data = await startSampleServer(t, { withMuchData: false })
   const browser = await openBrowser(t)
-  const members = await browser.newContext()
-  const page = await members.newPage()
-  await page.goto(await createTestSignInLink(data.app))
-  await page.locator('nav').waitFor({ state: 'attached' })
-  const storageState = await members.storageState()
-  await members.close()
+  const openSession = async (kind: 'owner' | 'operator') => {
+    const context = await browser.newContext()
+    await signIn(await context.newPage(), data, kind)
+    const storageState = await context.storageState()
+    await context.close()
+    return storageState
+  }
+  const sessions = { owner: await openSession('owner'), operator: await openSession('operator') }
 
   const problems: string[] = []
   const all: PageFigures[] = []
   const remaining = pictures.filter(({ needsMuchData }) => !needsMuchData)
   const measureNext = async () => {
     for (let picture = remaining.shift(); picture; picture = remaining.shift()) {
-      const { name } = picture
+      const { name, signedIn } = picture
       data.app.clock.advance(10_000) // the requests of all pages do not exceed the rate limits
-      const options = { viewport: PHONE, ...(isConsolePage(picture) ? { storageState } : {}) }
+      const options = { viewport: PHONE, ...(signedIn ? { storageState: sessions[signedIn] } : {}) }
       const figures = await measurePage(browser, picture, data, options).catch((error) => {
         problems.push(`${name}: ${error}`)
       })

@@ -9,8 +9,8 @@ const { pages, operatorPages, accountPages } = routes as Record<string, Record<s
 export interface Picture {
   name: string
   url(data: SampleData): string
-  /** Whether the page is one of the console, which requires a sign-in. */
-  signedIn?: boolean
+  /** The person who opens a page of the console: an owner of the organisations, or an operator. */
+  signedIn?: 'owner' | 'operator'
   /** Whether the page shows the organisation with much data, which takes time to create. */
   needsMuchData?: boolean
   /** Brings the page into the state to show. */
@@ -38,7 +38,7 @@ function orgPicture(path: string, amount: keyof SampleData['orgs']): Picture {
   return {
     name: amount === 'little' ? name : `${name}-${amount}-data`,
     url: (data) => `${data.app.url}/console/${data.orgs[amount]}/test${fillPath(path, data)}`,
-    signedIn: true,
+    signedIn: 'owner',
     needsMuchData: amount === 'much',
   }
 }
@@ -47,7 +47,7 @@ function otherConsolePicture(section: 'operator' | 'account', path: string): Pic
   return {
     name: pictureName(section, path || (section === 'operator' ? '/start' : '')),
     url: (data) => `${data.app.url}/console/${section}${fillPath(path, data)}`,
-    signedIn: true,
+    signedIn: 'operator',
   }
 }
 

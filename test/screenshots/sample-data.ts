@@ -38,11 +38,14 @@ export interface SampleData {
   app: TestApp
   /** Organisations with no, little and much data. */
   orgs: { none: string; little: string; much: string }
+  /** Address of an owner of all three organisations. */
+  ownerEmail: string
   /** Values of the parameters in paths of the console, of the organisation with little data. */
   parameters: Record<string, string>
   links: Record<PublicLink, string>
 }
 
+const OWNER_EMAIL = 'priya@sample-staffing.example'
 const START_TIME = '2026-03-03T06:30:00.000Z'
 const NAMES = [
   'Asha Rao',
@@ -73,7 +76,8 @@ export async function startSampleServer(t: Cleanup, { withMuchData = true } = {}
   const little = (await app.fixtures.createOrg('Sample Staffing')).orgId
   const { parameters, links } = await fillOrganisation(t, app, little)
   runClock(t, app.clock) // or rate limits would never be reset
-  return { app, orgs: { none, little, much }, parameters, links }
+  for (const orgId of [none, much]) await signInMember(app, orgId, 'owner', OWNER_EMAIL)
+  return { app, orgs: { none, little, much }, ownerEmail: OWNER_EMAIL, parameters, links }
 }
 
 async function fillOrganisation(
@@ -113,7 +117,7 @@ async function fillOrganisation(
   }[]
   const result = results.find((each) => each.campaign_id === campaign_id && each.candidate.name === NAMES[0])!
   const { candidate_id } = result.candidate
-  const owner = await signInMember(app, orgId, 'owner', 'priya@sample-staffing.example')
+  const owner = await signInMember(app, orgId, 'owner', OWNER_EMAIL)
   const base = `/orgs/${orgId}/test`
   await expectOk(
     owner.put(`/orgs/${orgId}/privacy`, {
@@ -121,6 +125,11 @@ async function fillOrganisation(
       grievance_email: 'grievance@sample-staffing.example',
       privacy_email: 'privacy@sample-staffing.example',
     }),
+  )
+  await recordDecisions(
+    owner,
+    orgId,
+    results.filter((each) => each.campaign_id === campaign_id).map((each) => each.candidate),
   )
   const webhook = await expectOk(partner.post('/webhooks', { url: 'https://ats.sample-staffing.example/hooks' }))
   const { connectionId } = await connectAts(app, partner.scope, 'workable', {
@@ -190,6 +199,42 @@ const OWN_QUESTION = {
   ],
 }
 
+/** Decides on some candidates, and assigns some of them to the owner. */
+async function recordDecisions(
+  owner: Awaited<ReturnType<typeof signInMember>>,
+  orgId: string,
+  candidates: { candidate_id: string; name: string }[],
+): Promise<void> {
+  const base = `/orgs/${orgId}/test/recruiter-results`
+  const idsOf = (...names: string[]) =>
+    candidates.filter(({ name }) => names.includes(name)).map(({ candidate_id }) => candidate_id)
+  const [asha, imran, kavita, suresh] = NAMES as [string, string, string, string, ...string[]]
+  const { items } = (await expectOk(owner.get(`/orgs/${orgId}/members`))).body.data
+  const { member_id } = items.find(({ email }: { email: string }) => email === OWNER_EMAIL)
+  await expectOk(owner.get(base)) // new candidates are copied to the list when it is read
+  const note = 'Can start next week. Call after 5 pm.'
+  await expectOk(owner.post(`${base}/decisions`, { candidate_ids: idsOf(asha), decision: 'shortlisted', note }))
+  await expectOk(owner.post(`${base}/decisions`, { candidate_ids: idsOf(imran, kavita), decision: 'rejected' }))
+  await expectOk(owner.post(`${base}/assignments`, { candidate_ids: idsOf(asha, suresh), member_id }))
+}
+
+const QUESTIONS = [
+  {
+    key: 'licence',
+    type: 'yes_no' as const,
+    text: 'Do you hold a wireman licence?',
+    translations: { hi: 'क्या आपके पास वायरमैन का लाइसेंस है?' },
+    knockout: 'no' as const,
+  },
+  {
+    key: 'notice',
+    type: 'voice' as const,
+    text: 'When can you start?',
+    translations: { hi: 'आप कब से काम शुरू कर सकते हैं?' },
+    required: false,
+  },
+]
+
 function createJob(
   app: TestApp,
   { scope }: CampaignPartner,
@@ -198,7 +243,8 @@ function createJob(
 ) {
   const location = { city, state, pincode }
   const salary = { min: 18_000, max: 26_000 }
-  return app.fixtures.createMandate(scope, { workflow_id, title, company_name, location, salary }, 'playground')
+  const input = { workflow_id, title, company_name, location, salary, enrichment_questions: QUESTIONS }
+  return app.fixtures.createMandate(scope, input, 'playground')
 }
 
 /** Returns candidates with the test numbers, which reply automatically. */

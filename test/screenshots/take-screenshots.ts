@@ -51,12 +51,13 @@ export async function takeScreenshots(browser: Browser, data: SampleData, option
       await context.clock.setSystemTime(data.app.clock.now())
       return context
     }
-    const [visitors, members] = [await openContext(), await openContext()]
-    if (pictures.some(({ signedIn }) => signedIn)) await signIn(await members.newPage(), data)
+    const contexts = { visitor: await openContext(), owner: await openContext(), operator: await openContext() }
+    for (const kind of ['owner', 'operator'] as const)
+      if (pictures.some(({ signedIn }) => signedIn === kind)) await signIn(await contexts[kind].newPage(), data, kind)
     for (const picture of pictures) {
       current = `${picture.name}-${width}`
       data.app.clock.advance(RATE_LIMIT_PAUSE_MS)
-      const page = await (picture.signedIn ? members : visitors).newPage()
+      const page = await contexts[picture.signedIn ?? 'visitor'].newPage()
       try {
         await openPicture(page, picture, data)
         for (const colorScheme of COLOR_SCHEMES) {
@@ -74,15 +75,18 @@ export async function takeScreenshots(browser: Browser, data: SampleData, option
       }
       onPicture(current)
     }
-    await members.close()
-    await visitors.close()
+    for (const context of Object.values(contexts)) await context.close()
   }
   await writeFile(join(folder, 'index.html'), renderOverview(pictures, widths))
   return problems
 }
 
-export async function signIn(page: Page, { app }: SampleData): Promise<void> {
-  await page.goto(await createTestSignInLink(app))
+export async function signIn(
+  page: Page,
+  { app, ownerEmail }: SampleData,
+  kind: NonNullable<Picture['signedIn']>,
+): Promise<void> {
+  await page.goto(await createTestSignInLink(app, kind === 'owner' ? ownerEmail : null))
   await page.locator('nav').waitFor({ state: 'attached' })
   await page.close()
 }

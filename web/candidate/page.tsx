@@ -9,6 +9,9 @@ import type { CandidateCredentialOffer } from './credentials.tsx'
 /** After this time in the background the page reloads the conversation, which may have continued on another device. */
 const REFRESH_AFTER_AWAY_MS = 60_000
 
+/** Longer questions are not bold: a paragraph in bold is hard to read, above all in Devanagari. */
+const MAX_BOLD_LENGTH = 160
+
 interface Props {
   token: string
   initialView: CandidateView
@@ -98,7 +101,7 @@ export function CandidatePage({ token, initialView, onEnded, expiry }: Props) {
             prompts.map(({ step, text, kind }, index) => (
               <p
                 key={`${step} ${index} ${text}`}
-                class={`message us ${isOpen ? (kind === 'notice' ? '' : 'current') : `closing ${view.status === 'closed' ? 'quiet' : ''}`}`}
+                class={`message us ${isOpen ? (kind === 'notice' ? '' : `current ${text.length > MAX_BOLD_LENGTH ? 'long' : ''}`) : `closing ${view.status === 'closed' ? 'quiet' : ''}`}`}
                 dir="auto"
               >
                 {text}

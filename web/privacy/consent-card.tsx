@@ -14,7 +14,7 @@ interface Props {
   /** Returns the text to show if the notice cannot be loaded, or the consent cannot be stored. */
   describeError: (error: ApiFailure) => string
   retryLabel: string
-  /** Shown above the notice. */
+  /** Shown above the notice. Contains the heading of the page. */
   children?: ComponentChildren
 }
 
@@ -29,6 +29,7 @@ export function ConsentCard({ kind, token, language, onAgreed, describeError, re
   const [noticeLanguage, setNoticeLanguage] = useState(language)
   const [error, setError] = useState('')
   const calls = yourDataCalls(kind, token)
+  const Heading = children ? 'h2' : 'h1'
   useEffect(() => setNoticeLanguage(language), [language])
   useEffect(() => void load(), [noticeLanguage])
   if (!view)
@@ -48,9 +49,9 @@ export function ConsentCard({ kind, token, language, onAgreed, describeError, re
     <>
       {children}
       <section class="card stack" key="notice" aria-labelledby="notice-title">
-        <h1 id="notice-title" lang={view.language}>
+        <Heading class="notice-title" id="notice-title" lang={view.language}>
           {view.texts.title}
-        </h1>
+        </Heading>
         <NoticeLanguage view={view} onChoose={setNoticeLanguage} />
         <NoticeSections notice={view.notice} language={view.language} />
         {error && (

@@ -84,16 +84,16 @@ export function StudentPage({ token, initialSession, startLanguage, onEnded }: P
               >
                 {/* A server before an upgrade does not report the name. */}
                 {session.organisationName && (
-                  <section class="card stack-tight" aria-labelledby="who-asks">
-                    <h2 id="who-asks" dir="auto">
-                      {pageTexts.whoAsksTitle(session.organisationName)}
-                    </h2>
-                    <ul class="rules">
-                      {pageTexts.whoAsks(session.organisationName).map((text) => (
-                        <li key={text}>{text}</li>
-                      ))}
-                    </ul>
-                  </section>
+                  <>
+                    <h1 dir="auto">{pageTexts.whoAsksTitle(session.organisationName)}</h1>
+                    <section class="card">
+                      <ul class="rules">
+                        {pageTexts.whoAsks(session.organisationName).map((text) => (
+                          <li key={text}>{text}</li>
+                        ))}
+                      </ul>
+                    </section>
+                  </>
                 )}
               </ConsentCard>
             )}

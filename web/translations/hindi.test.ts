@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newPage } from '../../test/browser/browser.ts'
 import { checkPage, getButton, getNavLink, openConsolePage, waitForHeading } from '../../test/browser/console-page.ts'
-import { startConsoleWithResults } from '../../test/browser/recruiter-console.ts'
+import { startConsoleWithResults, startRecruiterConsole } from '../../test/browser/recruiter-console.ts'
+import { signInMember } from '../../test/support/console.ts'
 
 test('a recruiter chooses Hindi, and sees the menu, a campaign and a result in Hindi', async (t) => {
   const { app, email, campaignUrl } = await startConsoleWithResults(t)
@@ -51,4 +52,25 @@ test('a browser that prefers Hindi starts in Hindi, and the sign-in page has the
   await checkPage(page, 'hindi-sign-in')
   await page.getByLabel('भाषा · Language').selectOption('English')
   await waitForHeading(page, 'Sign in to the console')
+})
+
+test('errors of the API are shown in Hindi', async (t) => {
+  const { app, consoleUrl, orgId } = await startRecruiterConsole(t)
+  const { email } = await signInMember(app, orgId, 'recruiter')
+  const page = await openConsolePage(t, app, { email })
+  await page.getByLabel('Language').selectOption('हिन्दी')
+  await getNavLink(page, 'वर्कफ़्लो').waitFor()
+
+  // By the code of the error.
+  await page.goto(consoleUrl('/workflows/WF_01KKDSD0J0P26SYTR42FVC31EJ'))
+  await page.getByText('यह अब मौजूद नहीं है, या आपको इसे देखने की अनुमति नहीं है।').waitFor()
+
+  // The rule of a field.
+  await page.goto(consoleUrl('/workflows/new'))
+  await page.getByLabel('नाम', { exact: true }).fill('x'.repeat(300))
+  await page.getByText(/^ज़्यादा से ज़्यादा \d+ अक्षर दर्ज करें$/).waitFor()
+
+  // Only the API knows the reason.
+  await page.goto(consoleUrl('/analytics?from=2026-03-14&to=2026-03-13'))
+  await page.getByText(/^यह नहीं हो सका। सर्वर का संदेश: \S/).waitFor()
 })

@@ -75,7 +75,7 @@ test('the charts show the numbers of the campaign, and the numbers link to its c
   await page.getByRole('row', { name: /2026-03-13/ }).waitFor()
   for (const [label, name] of [
     ['Workflow', /./],
-    ['Mandate', /^Electrician/],
+    ['Job', /^Electrician/],
     ['Campaign', /^March intake/],
   ] as const) {
     await page.getByRole('combobox', { name: label, exact: true }).click()

@@ -68,8 +68,8 @@ export function AnalyticsFilters({ filters, period, error }: Props) {
             <RecordPicker
               id="analytics-mandate"
               kind="mandate"
-              label={t('Mandate')}
-              placeholder={t('All mandates')}
+              label={t('Job')}
+              placeholder={t('All jobs')}
               value={mandate_id}
               filter={{ workflow_id }}
               onChoose={(id) => setQuery({ mandate_id: id, campaign_id: undefined })}

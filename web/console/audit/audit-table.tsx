@@ -17,7 +17,7 @@ const ACTIONS = [
   ['team', t('Team')],
   ['keys', t('Keys')],
   ['candidates', t('Campaigns and candidates')],
-  ['jobs', t('Workflows and mandates')],
+  ['jobs', t('Workflows and jobs')],
   ['webhooks', t('Webhooks and events')],
   ['exports', t('Exports')],
   ['reads', t('Reads by operators')],

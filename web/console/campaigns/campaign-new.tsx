@@ -42,14 +42,14 @@ export default function CampaignNew() {
   if (mandates.data?.items.length === 0) {
     return (
       <div class="card empty">
-        <h1>{t('Create a mandate first')}</h1>
+        <h1>{t('Create a job first')}</h1>
         <p class="soft">
           {t(
-            'A campaign contacts candidates for a mandate, which is a job with its questions. The questions are written within moments after you create the mandate.',
+            'A campaign contacts candidates for a job and asks its questions. The questions are written within moments after you create the job.',
           )}
         </p>
         <Link class="button primary" to={context.pagePath('/mandates/new')}>
-          {t('Create mandate')}
+          {t('Create job')}
         </Link>
       </div>
     )

@@ -192,7 +192,12 @@ export default function CampaignPage({ params }: { params: Params }) {
           </span>
         </DescriptionItem>
       </DescriptionList>
-      <h2>{t('Candidates')}</h2>
+      <div class="row between">
+        <h2>{t('Candidates')}</h2>
+        <Link to={context.pagePath(`/results?campaign_id=${data.campaign_id}`)}>
+          {t('Search and filter candidates')}
+        </Link>
+      </div>
       {candidates.error && <Notice kind="bad">{candidates.error.message}</Notice>}
       <Table
         caption={t('Candidates, most recently updated first')}

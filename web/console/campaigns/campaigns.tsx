@@ -12,7 +12,7 @@ import { ListCount, listQueryString, SearchFilter, SelectFilter } from '../share
 import { SavedViews } from '../shared/saved-views.tsx'
 import { Link, useAddress } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
-import { Progress } from './progress.tsx'
+import { Progress, ProgressLegend } from './progress.tsx'
 import { CAMPAIGN_STATUS_NAMES } from './status-names.ts'
 
 const POLL_INTERVAL_MS = 4000
@@ -131,6 +131,7 @@ export default function Campaigns() {
           { name: t('Starts'), cell: ({ starts_at }) => <Time at={starts_at} /> },
         ]}
       />
+      {list.items && list.items.length > 0 && <ProgressLegend />}
     </>
   )
 }

@@ -22,3 +22,17 @@ export function Progress({ counts }: { counts: Campaign['counts'] }) {
     </svg>
   )
 }
+
+/** Explains the colours of progress bars. Screen readers skip it, because each bar has its numbers. */
+export function ProgressLegend() {
+  return (
+    <p class="progress-legend soft small" aria-hidden="true">
+      {STATUS_ORDER.map((name) => (
+        <span key={name}>
+          <span class={`swatch ${name}`} />
+          {CANDIDATE_STATUS_NAMES[name]}
+        </span>
+      ))}
+    </p>
+  )
+}

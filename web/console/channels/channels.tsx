@@ -78,7 +78,7 @@ const STEP_TEXTS: Record<GoLiveStep['step'], { name: string; how: string; page?:
   credits: { name: t('There are LIVE credits'), how: t('The operator grants LIVE credits. Each candidate costs one.') },
   mandate: {
     name: t('A job is ready in LIVE mode'),
-    how: t('Switch to LIVE, and create a workflow and a mandate.'),
+    how: t('Switch to LIVE, and create a workflow and a job.'),
     page: '/mandates',
   },
   daily_cap: { name: t('A daily cap limits the cost'), how: t('Set a daily cap below, under Spending.') },

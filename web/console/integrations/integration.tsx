@@ -96,7 +96,7 @@ export default function Integration({ params }: { params: Params }) {
               doneText={(time) => richText('Works: last order {time}', { time })}
               waitingText={
                 data.checks.tests === 0
-                  ? t('No mandate is ready, so the list of tests is empty. Create one first.')
+                  ? t('No job is ready, so the list of tests is empty. Create one first.')
                   : data.checks.tests === 1
                     ? t('1 test is offered. No order has arrived yet.')
                     : t('{count} tests are offered. No order has arrived yet.', { count: data.checks.tests })
@@ -226,8 +226,8 @@ export default function Integration({ params }: { params: Params }) {
 }
 
 function testsText(mandateIds: string[] | null): string {
-  if (!mandateIds) return t('all mandates that are ready')
-  return mandateIds.length === 1 ? t('1 chosen mandate') : t('{count} chosen mandates', { count: mandateIds.length })
+  if (!mandateIds) return t('all jobs that are ready')
+  return mandateIds.length === 1 ? t('1 chosen job') : t('{count} chosen jobs', { count: mandateIds.length })
 }
 
 interface StepProps {

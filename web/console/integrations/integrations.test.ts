@@ -42,14 +42,14 @@ test('an ATS is connected in three steps with checks; reports are shown, sent ag
 
   await getButton(page, 'Edit').click()
   await getDialog(page).getByLabel('Name (optional)').fill('Workable of Pune')
-  await getDialog(page).getByLabel('Only these mandates').check()
+  await getDialog(page).getByLabel('Only these jobs').check()
   assert.ok(await getDialog(page).getByRole('button', { name: 'Save' }).isDisabled())
   await getDialog(page).getByRole('checkbox').check()
   await getDialog(page).getByText('1 chosen').waitFor()
   await checkPage(page, 'integration-mandates')
   await getDialog(page).getByRole('button', { name: 'Save' }).click()
   await page.getByRole('heading', { name: 'Workable of Pune' }).waitFor()
-  await page.getByText('1 chosen mandate', { exact: true }).waitFor()
+  await page.getByText('1 chosen job', { exact: true }).waitFor()
 
   await app.context.keyring.refresh()
   const ats = await simulations.workable({ serverUrl: app.url, key, token: ATS_TOKEN })

@@ -32,11 +32,11 @@ export function MandatePicker({ chosen, error, onChange }: Props) {
       <div class="choices">
         <label class="choice">
           <input type="radio" name="offered" checked={chosen === null} onChange={() => onChange(null)} />
-          {t('All mandates that are ready, also later ones')}
+          {t('All jobs that are ready, also later ones')}
         </label>
         <label class="choice">
           <input type="radio" name="offered" checked={chosen !== null} onChange={() => onChange([])} />
-          {t('Only these mandates')}
+          {t('Only these jobs')}
         </label>
       </div>
       {chosen !== null && (
@@ -45,22 +45,20 @@ export function MandatePicker({ chosen, error, onChange }: Props) {
           {mandates.length >= MIN_FILTERED_MANDATES && (
             <input
               type="search"
-              aria-label={t('Filter mandates')}
+              aria-label={t('Filter jobs')}
               placeholder={t('Filter by job, company or ID')}
               value={filter}
               onInput={(event) => setFilter(event.currentTarget.value)}
             />
           )}
           {list.items && shown.length + others.length === 0 && (
-            <p class="soft">
-              {filter ? t('No mandate matches the filter.') : t('No mandate is ready. Create one first.')}
-            </p>
+            <p class="soft">{filter ? t('No job matches the filter.') : t('No job is ready. Create one first.')}</p>
           )}
           <div class="mandate-options">
             {shown.map(({ mandate_id, title, company_name, job_id }) =>
               renderOption(mandate_id, `${title}, ${company_name}${job_id ? ` (${job_id})` : ''}`),
             )}
-            {others.map((id) => renderOption(id, t('{id} (not in the list of ready mandates)', { id })))}
+            {others.map((id) => renderOption(id, t('{id} (not in the list of ready jobs)', { id })))}
           </div>
           {list.more && (
             <button type="button" class="plain flush" onClick={() => void list.more!()}>
@@ -68,7 +66,7 @@ export function MandatePicker({ chosen, error, onChange }: Props) {
             </button>
           )}
           <p class="soft small" aria-live="polite">
-            {chosen.length === 0 ? t('Choose at least one mandate.') : t('{count} chosen', { count: chosen.length })}
+            {chosen.length === 0 ? t('Choose at least one job.') : t('{count} chosen', { count: chosen.length })}
           </p>
         </div>
       )}

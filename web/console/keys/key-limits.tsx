@@ -15,7 +15,7 @@ const LIMIT_NAMES: Record<string, string> = {
   skillsMatch: t('Skill match, extract'),
   skillRequests: t('Skill requests'),
   workflowWrites: t('Workflow changes'),
-  mandateWrites: t('Mandate changes'),
+  mandateWrites: t('Job changes'),
   campaignWrites: t('Campaign changes'),
   itemWrites: t('Question bank changes'),
 }

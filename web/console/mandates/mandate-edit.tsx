@@ -32,15 +32,15 @@ export default function MandateEdit({ params }: { params: Params }) {
   )
   const error = mandate.error ?? workflows.error
   if (error) return <Notice kind="bad">{error.message}</Notice>
-  if (id ? !mandate.data : !workflows.data) return <h1 class="waiting">Loading mandate</h1>
+  if (id ? !mandate.data : !workflows.data) return <h1 class="waiting">Loading job</h1>
   if (mandate.data?.created_via === 'api') {
     return (
       <>
         <p>
           <Link to={context.pagePath(`/mandates/${mandate.data.mandate_id}`)}>{mandate.data.title}</Link>
         </p>
-        <h1>{t('Edit mandate')}</h1>
-        <ReadOnly noun={t('mandate')} />
+        <h1>{t('Edit job')}</h1>
+        <ReadOnly noun={t('job')} />
       </>
     )
   }
@@ -124,10 +124,10 @@ function Form({ existing, defaultWorkflowId }: FormProps) {
     <>
       <p>
         <Link to={context.pagePath(existing ? `/mandates/${existing.mandate_id}` : '/mandates')}>
-          {existing ? existing.title : t('Mandates')}
+          {existing ? existing.title : t('Jobs')}
         </Link>
       </p>
-      <h1>{existing ? t('Edit mandate') : t('New mandate')}</h1>
+      <h1>{existing ? t('Edit job') : t('New job')}</h1>
       <DraftNotice draft={formDraft} />
       <form class="stack narrow" noValidate onSubmit={(event) => void save(event)}>
         {submitError && <Notice kind="bad">{formErrorText(submitError)}</Notice>}
@@ -141,7 +141,7 @@ function Form({ existing, defaultWorkflowId }: FormProps) {
               <div class="field">
                 <span class="picker-label">{t('Workflow')}</span>
                 <p>{workflow?.name ?? '…'}</p>
-                <p class="soft small">{t('The workflow of a mandate cannot be changed.')}</p>
+                <p class="soft small">{t('The workflow of a job cannot be changed.')}</p>
               </div>
             ) : (
               <div class="field">
@@ -219,7 +219,7 @@ function Form({ existing, defaultWorkflowId }: FormProps) {
         </details>
         {warnings.length > 0 && (
           <div class="notice" role="status">
-            <strong>{t('You can save this mandate. Suggestions:')}</strong>
+            <strong>{t('You can save this job. Suggestions:')}</strong>
             <ul>
               {warnings.map((warning) => (
                 <li key={warning}>{explainWarning(warning)}</li>
@@ -229,7 +229,7 @@ function Form({ existing, defaultWorkflowId }: FormProps) {
         )}
         <div class="row">
           <SubmitButton class="primary" busy={busy}>
-            {existing ? t('Save and rewrite questions') : t('Create mandate')}
+            {existing ? t('Save and rewrite questions') : t('Create job')}
           </SubmitButton>
           <span class="soft small" aria-live="polite">
             {dryRun.checking

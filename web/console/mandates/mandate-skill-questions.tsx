@@ -45,7 +45,7 @@ function QuestionList({ mandateId, skillId }: Omit<Props, 'count'>) {
             source: SOURCE_NAMES[skill.source],
             languages: skill.languages.map((language) => languageName(language)).join(', '),
           })}{' '}
-          {excludedCount > 0 && `${t('{count} excluded from this mandate.', { count: excludedCount })} `}
+          {excludedCount > 0 && `${t('{count} excluded from this job.', { count: excludedCount })} `}
           <Link to={context.pagePath(`/questions/${skillId}`)}>{t('Statistics of these questions')}</Link>
         </p>
       )}
@@ -99,7 +99,7 @@ function QuestionList({ mandateId, skillId }: Omit<Props, 'count'>) {
       {data?.may_change && (
         <p class="soft small">
           {t(
-            '“Do not ask” excludes the question from this mandate. Within a minute, candidates are asked another question about the same skill instead. At least {min} questions must remain in each language.',
+            '“Do not ask” excludes the question from this job. Within a minute, candidates are asked another question about the same skill instead. At least {min} questions must remain in each language.',
             { min: skill?.min_questions },
           )}
         </p>

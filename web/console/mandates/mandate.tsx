@@ -33,7 +33,7 @@ export default function MandatePage({ params }: { params: Params }) {
   const [submitError, setSubmitError] = useState<ApiError>()
   useEffect(() => setPreparing(data === undefined || data.status === 'preparing'), [data?.status])
 
-  const parentLink = <ParentLink to={context.pagePath('/mandates')}>{t('Mandates')}</ParentLink>
+  const parentLink = <ParentLink to={context.pagePath('/mandates')}>{t('Jobs')}</ParentLink>
   if (error) {
     return (
       <>
@@ -42,7 +42,7 @@ export default function MandatePage({ params }: { params: Params }) {
       </>
     )
   }
-  if (!data || !namesById) return <h1 class="waiting">Mandate</h1>
+  if (!data || !namesById) return <h1 class="waiting">Job</h1>
   const editable = data.created_via === 'playground' && data.status !== 'archived' && context.can('recruiter')
   return (
     <>
@@ -77,7 +77,7 @@ export default function MandatePage({ params }: { params: Params }) {
         </div>
       </div>
       {submitError && <Notice kind="bad">{submitError.message}</Notice>}
-      {data.created_via === 'api' && <ReadOnly noun={t('mandate')} />}
+      {data.created_via === 'api' && <ReadOnly noun={t('job')} />}
       {data.status === 'failed' && (
         <Notice kind="bad">{data.failure ?? t('The questions could not be written.')}</Notice>
       )}
@@ -146,12 +146,12 @@ export default function MandatePage({ params }: { params: Params }) {
       {archiving && (
         <Confirm
           title={t('Archive “{title}”?', { title: data.title })}
-          action={t('Archive mandate')}
+          action={t('Archive job')}
           onClose={() => setArchiving(false)}
           act={() => api(path, { method: 'DELETE' })}
           onDone={() => void reload()}
         >
-          <p>{t('No new campaign can be started for this mandate. Results and all other data remain available.')}</p>
+          <p>{t('No new campaign can be started for this job. Results and all other data remain available.')}</p>
         </Confirm>
       )}
     </>

@@ -47,14 +47,16 @@ export default function Mandates() {
   return (
     <>
       <div class="page-head">
-        <h1>{t('Mandates')}</h1>
+        <h1>{t('Jobs')}</h1>
         {context.can('recruiter') && (
           <Link class="button primary" to={context.pagePath('/mandates/new')}>
-            {t('New mandate')}
+            {t('New job')}
           </Link>
         )}
       </div>
-      <p class="soft">{t('A mandate is a job to fill: its requirements and the questions for its candidates.')}</p>
+      <p class="soft">
+        {t('A job has requirements, and questions for its candidates. In the API, jobs are called mandates.')}
+      </p>
       <SavedViews page="mandates" />
       <div class="row filters">
         <SearchFilter label={t('Search')} placeholder={t('Title, company or ID')} />
@@ -72,25 +74,25 @@ export default function Mandates() {
           <SelectFilter name="sort" label={t('Sort')} allLabel={t('Newest first')} options={SORTS} />
         </MoreFilters>
       </div>
-      <ListCount list={list} nouns={[t('mandate'), t('mandates')]} />
+      <ListCount list={list} nouns={[t('job'), t('jobs')]} />
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
-        caption={t('Mandates')}
+        caption={t('Jobs')}
         rows={list.items}
         keyOf={({ mandate_id }) => mandate_id}
         loadMore={list.more}
         empty={
           isFiltered ? (
-            <p class="soft">{t('No mandates match these filters.')}</p>
+            <p class="soft">{t('No jobs match these filters.')}</p>
           ) : (
             <>
-              <h2>{t('No mandates yet')}</h2>
+              <h2>{t('No jobs yet')}</h2>
               <p class="soft">
                 {t(
                   'Describe a job and its skills. We write the questions, and you can review them before any candidate is contacted.',
                 )}
               </p>
-              {context.can('recruiter') && <Link to={context.pagePath('/mandates/new')}>{t('Create a mandate')}</Link>}
+              {context.can('recruiter') && <Link to={context.pagePath('/mandates/new')}>{t('Create a job')}</Link>}
             </>
           )
         }

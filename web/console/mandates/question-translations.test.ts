@@ -32,11 +32,8 @@ async function waitForCandidateLink({ context }: TestApp): Promise<string> {
 
 /** Starts creating a mandate that asks only the organisation's own questions, and writes the first question. */
 async function writeQuestion(page: Page): Promise<void> {
-  await page.getByRole('link', { name: 'Mandates', exact: true }).click()
-  await page
-    .getByRole('link', { name: /mandate$/ })
-    .first()
-    .click()
+  await page.getByRole('link', { name: 'Jobs', exact: true }).click()
+  await page.getByRole('link', { name: /job$/ }).first().click()
   await page.getByLabel('Job title').fill('Electrician')
   await page.getByLabel('Company', { exact: true }).fill('Metro Ltd')
   await page.getByRole('combobox', { name: 'Add skill' }).fill('house wirin')
@@ -74,7 +71,7 @@ test('a recruiter confirms a suggested translation, and a candidate is asked in 
   await page.getByText('Missing translations: Tamil (1 of 1).').waitFor()
   await page.getByText('Some of your questions lack a translation and are asked in English').waitFor()
   const callsBeforeSaving = calls.length
-  await getButton(page, 'Create mandate').click()
+  await getButton(page, 'Create job').click()
   await waitForHeading(page, /^Electrician ready/)
   assert.equal(calls.length, callsBeforeSaving, 'nothing is translated without confirmation')
   await page.getByText('because a translation is missing: Tamil (1 of 1).').waitFor()
@@ -126,7 +123,7 @@ test('without an AI writer, the recruiter writes the translations; empty and lon
   await page.getByLabel('Question 1, in Hindi').fill(HINDI)
   await page.getByText('Translations: 1 of 4').waitFor()
   await checkPage(page, 'question-translation-dark')
-  await getButton(page, 'Create mandate').click()
+  await getButton(page, 'Create job').click()
   await waitForHeading(page, /^Electrician ready/)
   await page.getByText('Bengali (1 of 1), Tamil (1 of 1), Telugu (1 of 1).').waitFor()
 })
@@ -149,7 +146,7 @@ test('a recruiter reads the quality of the questions of a mandate and replaces o
   await firstRow.getByText('Not proven yet').waitFor()
   await firstRow.getByRole('button', { name: /^Do not ask/ }).click()
   await firstRow.getByText('excluded', { exact: true }).waitFor()
-  await page.getByText('1 excluded from this mandate.').waitFor()
+  await page.getByText('1 excluded from this job.').waitFor()
   await checkPage(page, 'mandate-questions')
   await page.setViewportSize({ width: 360, height: 740 })
   await checkPage(page, 'mandate-questions-360')

@@ -15,7 +15,7 @@ import { MemberSessions } from './member-sessions.tsx'
 
 const ROLES: [role: Member['role'], name: string, description: string][] = [
   ['viewer', t('viewer'), t('Viewer: can view everything')],
-  ['recruiter', t('recruiter'), t('Recruiter: can also run mandates and campaigns')],
+  ['recruiter', t('recruiter'), t('Recruiter: can also run jobs and campaigns')],
   ['owner', t('owner'), t('Owner: can also manage keys, webhooks and the team')],
 ]
 

@@ -25,7 +25,7 @@ export function alertsFor(status: ServerStatus): Alert[] {
     status.processes > 0 &&
       status.workers === 0 && {
         text: t(
-          'No worker is running: mandates are not prepared, candidates are not contacted and emails are not sent.',
+          'No worker is running: questions are not prepared, candidates are not contacted and emails are not sent.',
         ),
         to: '/operator/jobs?state=waiting',
         action: t('View waiting jobs'),

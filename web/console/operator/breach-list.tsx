@@ -63,7 +63,7 @@ export default function BreachList() {
         <Field
           id="breach-ids"
           label={t('IDs of affected records')}
-          hint={t('Records, campaigns or mandates, separated by commas or lines. All records if empty.')}
+          hint={t('Records, campaigns or jobs, separated by commas or lines. All records if empty.')}
         >
           {(attributes) => (
             <textarea {...attributes} value={ids} onInput={(event) => setIds(event.currentTarget.value)} />

@@ -128,7 +128,7 @@ export default function OperatorCatalogueSkill({ params }: { params: Params }) {
             </label>
             <p class="soft small">
               {t(
-                'A skill is verifiable only if there are enough questions about it, or an AI writer is configured. Mandates that already verify the skill are not affected, and organisations with enough questions of their own can always verify it.',
+                'A skill is verifiable only if there are enough questions about it, or an AI writer is configured. Jobs that already verify the skill are not affected, and organisations with enough questions of their own can always verify it.',
               )}
             </p>
             {showOutcome('settings')}
@@ -359,7 +359,7 @@ function verifiableText({ verifiable_reason, organisations_with_questions: organ
 
 function useText({ mandates, sessions, selected_skills }: SkillUse): string {
   return [
-    t(mandates === 1 ? '{count} mandate' : '{count} mandates', { count: formatCount(mandates) }),
+    t(mandates === 1 ? '{count} job' : '{count} jobs', { count: formatCount(mandates) }),
     t(sessions === 1 ? '{count} verification' : '{count} verifications', { count: formatCount(sessions) }),
     t(
       selected_skills === 1

@@ -55,7 +55,7 @@ test('an operator finds a skill, renames it and changes its aliases, and decides
     .filter({ hasText: /^Category$/ })
     .waitFor()
   await page.getByText('No: there are too few questions about it, and no AI writer is configured.').waitFor()
-  await page.getByText('0 mandates, 0 verifications, 0 selections in the public catalogue').waitFor()
+  await page.getByText('0 jobs, 0 verifications, 0 selections in the public catalogue').waitFor()
   await checkPage(page, 'operator-catalogue-skill')
 
   await page.getByLabel('Name', { exact: true }).fill('Hand bricklaying')

@@ -34,8 +34,8 @@ test('an operator retries jobs, sees active limits and reads emails in a sandbox
   for (let n = 0; n < 140; n++) await app.as(key).post('/skill-requests', { name: '' })
 
   const page = await openConsolePage(t, app, { allowPolicyViolations: true })
-  await getNavLink(page, 'Jobs').click()
-  await waitForHeading(page, 'Jobs')
+  await getNavLink(page, 'Background jobs').click()
+  await waitForHeading(page, 'Background jobs')
   await page.getByText('the mail server is away').waitFor()
   await checkPage(page, 'operator-jobs')
   await getButton(page, 'Retry: send-mail').click()

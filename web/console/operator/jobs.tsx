@@ -27,8 +27,10 @@ export default function OperatorJobs() {
   const [notice, setNotice] = useState<PageNotice>()
   return (
     <>
-      <h1>{t('Jobs##background')}</h1>
-      <p class="soft">{t('Background jobs: mandate preparation, email and maintenance.')}</p>
+      <h1>{t('Background jobs')}</h1>
+      <p class="soft">
+        {t('Preparation of questions, emails, maintenance and other work that does not happen during a request.')}
+      </p>
       {notice && <Notice kind={notice.kind}>{notice.text}</Notice>}
       <div class="row filters">
         <label>

@@ -92,7 +92,7 @@ function effectTexts(effects: SkillMergeEffects): string[] {
       ? [t('So do the skills that were merged into it: {ids}.', { ids: earlier.join(', ') })]
       : []),
     aliases.length > 0 ? t('New aliases: {aliases}', { aliases: aliases.join(', ') }) : t('No new aliases.'),
-    t('Records that keep the ID: {mandates} mandates, {sessions} verifications, {selections} selections.', {
+    t('Records that keep the ID: {mandates} jobs, {sessions} verifications, {selections} selections.', {
       mandates: formatCount(effects.mandates),
       sessions: formatCount(effects.sessions),
       selections: formatCount(effects.selected_skills),

@@ -122,7 +122,7 @@ function Progress({ status, people, people_erased, people_held }: ErasureProgres
         <Notice kind="bad">
           {erasedText}{' '}
           {t(
-            'The erasure ended before it was complete. If the Jobs page shows an error, correct its cause. Then erase the organisation again to continue.',
+            'The erasure ended before it was complete. If the page Background jobs shows an error, correct its cause. Then erase the organisation again to continue.',
           )}
         </Notice>
       )

@@ -43,7 +43,7 @@ function CatalogueFigures({ data }: { data: CatalogueSummary | undefined }) {
   const figures: [string, number | undefined, string][] = [
     [t('Master skills'), data?.master_skills, t('broad fields')],
     [t('Sub-skills'), data?.sub_skills, t('groups within a master skill')],
-    [t('Skills'), data?.skills, t('used in mandates and verifications')],
+    [t('Skills'), data?.skills, t('used in jobs and verifications')],
     [t('Verifiable skills'), data?.verifiable, t('can be verified with questions')],
   ]
   return (
@@ -207,10 +207,9 @@ function RejectSkill({ request, onClose, onRejected }: RejectProps) {
       onDone={onRejected}
     >
       <p>
-        {richText(
-          'Mandates that are waiting for this skill continue without it. The partner receives the event {event}.',
-          { event: <code>skill_request.resolved</code> },
-        )}
+        {richText('Jobs that are waiting for this skill continue without it. The partner receives the event {event}.', {
+          event: <code>skill_request.resolved</code>,
+        })}
       </p>
       <Field
         id="rejection-reason"

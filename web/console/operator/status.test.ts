@@ -68,7 +68,7 @@ test('the status page shows an alert until a worker is running', async (t) => {
   await page.getByRole('navigation').getByRole('link', { name: 'Status 1 alert', exact: true }).waitFor()
   await checkPage(page, 'operator-status-no-worker')
   await page.getByRole('link', { name: 'View waiting jobs' }).click()
-  await waitForHeading(page, 'Jobs')
+  await waitForHeading(page, 'Background jobs')
   assert.equal(await page.getByLabel('State').inputValue(), 'waiting')
 
   const worker = await startServerProcess(t, context.config, 'worker', dataDir)
@@ -141,7 +141,7 @@ test('the status page shows all alerts, and the menu shows their number', async 
   await checkPage(page, 'operator-status-phone')
   await page.setViewportSize({ width: 1280, height: 800 })
   await page.getByRole('link', { name: 'View and retry the jobs' }).click()
-  await waitForHeading(page, 'Jobs')
+  await waitForHeading(page, 'Background jobs')
   await page.getByText('away').waitFor()
   await page
     .getByRole('navigation')

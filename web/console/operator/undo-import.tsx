@@ -90,7 +90,7 @@ function effectTexts(effects: ImportUndoEffects): string[] {
       count: count(effects.withdrawn_skills),
     }),
     t(
-      'Of these in use: {count}. Mandates: {mandates}, verifications: {sessions}, endorsements: {endorsements}, credentials: {credentials}, questions: {questions}, selections: {selections}.',
+      'Of these in use: {count}. Jobs: {mandates}, verifications: {sessions}, endorsements: {endorsements}, credentials: {credentials}, questions: {questions}, selections: {selections}.',
       {
         count: count(effects.skills_in_use),
         mandates: count(records.mandates),

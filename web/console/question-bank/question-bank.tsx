@@ -38,7 +38,7 @@ export default function QuestionBank() {
       <QuestionTabs current="/question-bank" />
       <p class="soft">
         {t(
-          'The questions of your organisation. Only owners can read them, and new mandates use them instead of the built-in questions as soon as a skill has {min} active ones. TEST and LIVE share them.',
+          'The questions of your organisation. Only owners can read them, and new jobs use them instead of the built-in questions as soon as a skill has {min} active ones. TEST and LIVE share them.',
           { min: MIN_ACTIVE_ITEMS },
         )}
       </p>
@@ -91,7 +91,7 @@ function SkillTable({ skills, selectedId }: { skills: ItemSkill[] | undefined; s
           { name: t('Pilot'), right: true, cell: ({ pilot }) => pilot },
           { name: t('Retired'), right: true, cell: ({ retired }) => retired },
           {
-            name: t('New mandates'),
+            name: t('New jobs'),
             cell: ({ measurable, active }) =>
               measurable
                 ? t('use these questions')
@@ -174,7 +174,7 @@ function SkillItems({ skill, onChanged }: { skill: ItemSkill; onChanged: () => v
         >
           <p>
             {t(
-              'Its text and statistics are deleted, and existing mandates do not ask it any more. To use it again, import it as a new question.',
+              'Its text and statistics are deleted, and existing jobs do not ask it any more. To use it again, import it as a new question.',
             )}
           </p>
         </Confirm>

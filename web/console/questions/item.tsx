@@ -100,7 +100,7 @@ export default function Question({ params }: { params: Params }) {
           <p>
             {change === 'restore'
               ? t('It is asked again within a minute. Only responses from now on can retire it.')
-              : t('It is not asked any more, and mandates that use it get an event. You can restore it.')}
+              : t('It is not asked any more, and jobs that use it get an event. You can restore it.')}
           </p>
         </Confirm>
       )}

@@ -103,7 +103,7 @@ function Form({ initial, skillId, skillName, itemId }: FormProps) {
       {itemId && (
         <p class="soft">
           {t(
-            'If you change the text, the question gets a new ID and no statistics. Existing mandates use it after you save them again. Adding a language keeps the statistics.',
+            'If you change the text, the question gets a new ID and no statistics. Existing jobs use it after you save them again. Adding a language keeps the statistics.',
           )}
         </p>
       )}

@@ -36,7 +36,7 @@ export function CandidateWork({ work: { data, error, reload } }: { work: Loaded<
     <section class="card stack-tight candidate-work" aria-label={t('Decision')}>
       <h2>{t('Decision')}</h2>
       {isRecruiter ? (
-        <div class="row">
+        <div class="work-choices">
           {(Object.keys(DECISION_NAMES) as CandidateDecision[]).map((each) => (
             <button
               type="button"
@@ -61,18 +61,22 @@ export function CandidateWork({ work: { data, error, reload } }: { work: Loaded<
           })}
         </p>
       )}
-      {note && <p class="note-text">{note}</p>}
-      <p>{assigned_to_name ? t('Assigned to {name}', { name: assigned_to_name }) : t('Not assigned')}</p>
-      {isRecruiter && (
-        <div class="row">
+      <div class="work-line">
+        <p>{assigned_to_name ? t('Assigned to {name}', { name: assigned_to_name }) : t('Not assigned')}</p>
+        {isRecruiter && (
           <button type="button" class="small-button" onClick={() => setDialog('assign')}>
             {t('Assign')}
           </button>
+        )}
+      </div>
+      <div class="work-line">
+        <p class={note ? 'note-text' : ''}>{note ?? t('No note')}</p>
+        {isRecruiter && (
           <button type="button" class="small-button" onClick={() => setDialog('note')}>
             {note ? t('Change note') : t('Write note')}
           </button>
-        </div>
-      )}
+        )}
+      </div>
       {saveError && <Notice kind="bad">{saveError.message}</Notice>}
       {dialog === 'assign' && (
         <AssignDialog

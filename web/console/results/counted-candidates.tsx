@@ -167,7 +167,7 @@ function FilterNames({ filters: { workflow_id, mandate_id, campaign_id } }: { fi
   const campaignMandate = useData<Mandate>(campaign && context.apiPath(`/mandates/${campaign.mandate_id}`)).data
   const filterNames = [
     workflow && t('workflow {name}', { name: workflow.name }),
-    mandate && t('mandate {name}', { name: mandate.title }),
+    mandate && t('job {name}', { name: mandate.title }),
     campaign && t('campaign {name}', { name: campaignName(campaign, campaignMandate) }),
   ].filter(Boolean)
   return <>{filterNames.map((name) => ` · ${name}`)}</>

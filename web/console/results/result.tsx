@@ -81,9 +81,9 @@ export default function ResultPage({ params }: { params: Params }) {
                 {campaign.data ? campaignName(campaign.data, mandate) : t('Campaign')}
               </Link>
             </DescriptionItem>
-            <DescriptionItem name={t('Mandate')}>
+            <DescriptionItem name={t('Job')}>
               <Link to={context.pagePath(`/mandates/${data.mandate_id}`)}>
-                {mandate ? `${mandate.title}, ${mandate.company_name}` : t('Mandate')}
+                {mandate ? `${mandate.title}, ${mandate.company_name}` : t('Job')}
               </Link>
             </DescriptionItem>
             <DescriptionItem name={t('Language')}>{languageName(output.language)}</DescriptionItem>

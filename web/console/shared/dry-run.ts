@@ -57,7 +57,7 @@ export function useDryRun<T>(request: DryRunRequest | undefined, submitError?: A
       const fieldError = details.find(
         (detail) => detail.path === path || detail.path.startsWith(`${path}.`) || detail.path.startsWith(`${path}[`),
       )
-      if (!fieldError || fieldError.path === path || /^[A-Z]/.test(fieldError.message)) return fieldError?.message
+      if (!fieldError || fieldError.path === path || !/^[a-z]/.test(fieldError.message)) return fieldError?.message
       return `${fieldError.path.slice(path.length + 1)} ${fieldError.message}`
     },
   }

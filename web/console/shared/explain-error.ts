@@ -1,5 +1,4 @@
-import { t } from '../../translations/translate.ts'
-import type { ApiError } from '../shell/api.ts'
+import { currentLanguage, t } from '../../translations/translate.ts'
 
 /** Messages for empty required fields, by the last part of their API path. */
 const REQUIRED_FIELD_MESSAGES: Record<string, string> = {
@@ -27,6 +26,27 @@ const INVALID_FOLLOW_UP = t('Enter 1 to 168 hours')
 const INVALID_PHONE = t('not a phone number; enter +91 and ten digits')
 const INVALID_EMAIL = t('not an email address')
 
+/** Rules that many fields have, with the text for their limit. In English, the messages of the API are shown. */
+const RULES: [RegExp, (limit: string) => string][] = [
+  [/^must (?:have at least 1 character|not be blank)/, () => t('Fill in this field')],
+  [/^must have at least (\d+) characters/, (limit) => t('Enter at least {limit} characters', { limit })],
+  [/^must have at most (\d+) characters?/, (limit) => t('Enter at most {limit} characters', { limit })],
+  [/^must have at least (\d+) items?/, (limit) => t('At least {limit} are required', { limit })],
+  [/^must have at most (\d+) items?/, (limit) => t('At most {limit} are possible', { limit })],
+  [/^must be at least (\d+)/, (limit) => t('Enter {limit} or more', { limit })],
+  [/^must be at most (\d+)/, (limit) => t('Enter {limit} or less', { limit })],
+  [/^must not contain duplicate items/, () => t('The same value is entered twice')],
+]
+
+function translateRule(message: string): string {
+  if (currentLanguage() === 'en') return message
+  for (const [pattern, text] of RULES) {
+    const match = pattern.exec(message)
+    if (match) return text(match[1] ?? '')
+  }
+  return message
+}
+
 /** Rewrites a validation message of the API for people who do not know the API. */
 export function explainError(path: string, message: string): string {
   const field = (path.split('.').at(-1) ?? '').replace(/\[\d+\]$/, '')
@@ -34,7 +54,7 @@ export function explainError(path: string, message: string): string {
     return REQUIRED_FIELD_MESSAGES[field]
   if (field === 'after_hours') return INVALID_FOLLOW_UP
   if (field === 'phone' && /^must (match|be in E\.164)/.test(message)) return INVALID_PHONE
-  if (!message.startsWith('must match')) return message
+  if (!message.startsWith('must match')) return translateRule(message)
   return field === 'email' ? INVALID_EMAIL : (ALLOWED_CHARACTERS[field] ?? message)
 }
 
@@ -53,7 +73,7 @@ export function explainWarning(warning: string): string {
 }
 
 /** Returns the message above a form: the number of invalid fields, or the error itself if it concerns no field. */
-export function formErrorText({ message, details }: ApiError): string {
+export function formErrorText({ message, details }: { message: string; details: { path: string }[] }): string {
   const fields = new Set(details.map(({ path }) => path)).size
   if (fields === 0) return message
   return fields === 1 ? t('Fix 1 field below.') : t('Fix {count} fields below.', { count: fields })

@@ -1,4 +1,6 @@
 import { t } from '../../translations/translate.ts'
+import { translateError } from '../shared/error-texts.ts'
+
 /** An error response of the API, with the request fields that it concerns. */
 export interface ApiError {
   status: number
@@ -81,7 +83,7 @@ async function call<T>(path: string, options: ApiOptions): Promise<ApiResponse<T
       message = t('The server returned status {status}.', { status: response.status }),
       details = [],
     } = envelope.error ?? {}
-    return { ok: false, error: { status: response.status, code, message, details } }
+    return { ok: false, error: translateError({ status: response.status, code, message, details }) }
   } catch (error) {
     if (signal?.aborted) throw error
     const message = t('The server cannot be reached. Check your connection and try again.')

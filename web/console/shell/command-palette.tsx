@@ -165,7 +165,7 @@ function comboBoxAttributes(expanded: boolean, index: number): object {
 
 const ACTIONS = [
   { name: t('New campaign'), path: '/campaigns/new' },
-  { name: t('New mandate'), path: '/mandates/new' },
+  { name: t('New job'), path: '/mandates/new' },
   { name: t('New workflow'), path: '/workflows/new' },
   { name: t('Candidates to call'), path: '/results?verdict=to_call' },
 ]

@@ -11,6 +11,7 @@ import { api } from './api.ts'
 import { CommandPalette, useCommandPalette } from './command-palette.tsx'
 import { LanguageChoice } from './language-choice.tsx'
 import { useData } from './loading.ts'
+import { MenuIcon } from './menu-icon.tsx'
 import { NotificationBell } from './notification-bell.tsx'
 import { Link, navigate } from './router.tsx'
 import { isEntryOf, navigation, operatorNavigation } from './routes.ts'
@@ -88,6 +89,7 @@ export function Frame({ session, context, section, path, onSignedOut, children }
                           to={context.pagePath(entry.path)}
                           current={section === 'organisation' && isEntryOf(entry, path)}
                         >
+                          <MenuIcon path={entry.path} />
                           {entry.name}
                         </Link>
                       </li>
@@ -152,6 +154,7 @@ function OperatorNav({ path, alerts }: { path: string; alerts: number }) {
               to={`/operator${entry.path}`}
               current={(path === '/operator' ? '/operator/now' : path).startsWith(`/operator${entry.path}`)}
             >
+              <MenuIcon path={entry.path} />
               {entry.name}
               {entry.path === '/now' && <AlertCount count={alerts} />}
             </Link>

@@ -29,7 +29,7 @@ test('the focus moves to the table when the focused row is removed', async (t) =
   await context.db.pool.query(`update pgboss.job set state = 'failed', output = '{"message": "away"}'`)
   const page = await openConsolePage(t, app)
   await page.goto(`${app.url}/console/operator/jobs`)
-  await waitForHeading(page, 'Jobs')
+  await waitForHeading(page, 'Background jobs')
   const retry = getButton(page, 'Retry: send-mail')
   await retry.first().focus()
   await page.keyboard.press('Enter')

@@ -101,7 +101,7 @@ export const navigation: { name: string; entries: NavEntry[] }[] = [
       { path: '', name: t('Start'), role: 'viewer' },
       { path: '/workflows', name: t('Workflows'), role: 'viewer' },
       { path: '/questions', otherPaths: ['/question-bank'], name: t('Questions'), role: 'viewer' },
-      { path: '/mandates', name: t('Mandates'), role: 'viewer' },
+      { path: '/mandates', name: t('Jobs'), role: 'viewer' },
       { path: '/campaigns', name: t('Campaigns'), role: 'viewer' },
       { path: '/results', name: t('Results'), role: 'viewer' },
       { path: '/phone', name: t('Simulator phone'), role: 'viewer' },
@@ -119,6 +119,11 @@ export const navigation: { name: string; entries: NavEntry[] }[] = [
       { path: '/webhooks', name: t('Webhooks'), role: 'viewer' },
       { path: '/events', name: t('Events'), role: 'viewer' },
       { path: '/requests', name: t('Request log'), role: 'viewer' },
+    ],
+  },
+  {
+    name: t('Organisation'),
+    entries: [
       { path: '/members', otherPaths: ['/identity-provider'], name: t('Team'), role: 'viewer' },
       { path: '/people', name: t('People'), role: 'owner' },
       { path: '/branding', name: t('Branding'), role: 'viewer' },
@@ -131,8 +136,8 @@ export const navigation: { name: string; entries: NavEntry[] }[] = [
 export const operatorNavigation: { path: string; name: string }[] = [
   { path: '/now', name: t('Status') },
   { path: '/organisations', name: t('Organisations') },
+  { path: '/jobs', name: t('Background jobs') },
   { path: '/skills', name: t('Skills') },
-  { path: '/jobs', name: t('Jobs##background') },
   { path: '/limits', name: t('Limits') },
   { path: '/mails', name: t('Emails') },
   { path: '/rings', name: t('Rings') },

@@ -91,7 +91,11 @@ export function SignIn({ onSession, providerSignOutUrl }: Props) {
     : undefined
   return (
     <main class="sheet sign-in stack">
-      <p class="wordmark">Attestry</p>
+      <p>
+        <a class="wordmark home-link" href="/">
+          Attestry
+        </a>
+      </p>
       <h1>{t('Sign in to the console')}</h1>
       {error && !codeError && (
         <Notice kind="bad">
@@ -145,14 +149,19 @@ export function SignIn({ onSession, providerSignOutUrl }: Props) {
           </SubmitButton>
         </form>
       ) : emailRequested ? (
-        <Notice kind="good">
-          {t(
-            options?.mails === 'kept'
-              ? 'If {email} has an account, we sent a sign-in link to it. The link works once and expires after 15 minutes. No email server is configured, so the email is stored: ask the operator, who can read it under Emails.'
-              : 'If {email} has an account, we sent a sign-in link to it. The link works once and expires after 15 minutes.',
-            { email },
-          )}
-        </Notice>
+        <>
+          <Notice kind="good">
+            {t(
+              options?.mails === 'kept'
+                ? 'If {email} has an account, we sent a sign-in link to it. The link works once and expires after 15 minutes. No email server is configured, so the email is stored: ask the operator, who can read it under Emails.'
+                : 'If {email} has an account, we sent a sign-in link to it. The link works once and expires after 15 minutes.',
+              { email },
+            )}
+          </Notice>
+          <button type="button" class="plain flush" onClick={() => setEmailRequested(false)}>
+            {t('Send again, or use another address')}
+          </button>
+        </>
       ) : (
         <form class="card stack" onSubmit={(event) => void requestSignInEmail(event)}>
           <label>

@@ -21,7 +21,7 @@ test('an operator completes the guided first campaign, and grants the missing cr
   await page.getByRole('heading', { name: 'Your first campaign' }).waitFor()
   await checkPage(page, 'a-first-1')
   await page.getByRole('button', { name: 'Create workflow' }).click()
-  await page.getByRole('button', { name: 'Create mandate' }).click()
+  await page.getByRole('button', { name: 'Create job' }).click()
   await page.getByLabel(/^Your name/).fill('Tara')
   await checkPage(page, 'a-first-3')
   await page.getByRole('button', { name: 'Start campaign' }).click()

@@ -69,7 +69,7 @@ export default function FirstCampaign() {
       <h1>{t('Your first campaign')}</h1>
       <p class="lead">
         {richText(
-          'You create three things here: a <strong>workflow</strong> (how candidates are contacted), a <strong>mandate</strong> (a job and its questions) and a <strong>campaign</strong> (the candidates to contact). Eleven test candidates answer automatically, and you are the twelfth candidate.',
+          'You create three things here: a <strong>workflow</strong> (how candidates are contacted), a <strong>job</strong> (its requirements and questions) and a <strong>campaign</strong> (the candidates to contact). Eleven test candidates answer automatically, and you are the twelfth candidate.',
           { strong: (words) => <strong>{words}</strong> },
         )}
       </p>
@@ -107,7 +107,7 @@ export default function FirstCampaign() {
         </Step>
         <Step
           number={2}
-          title={t('Mandate: the job and its questions')}
+          title={t('Job: its requirements and questions')}
           done={isMandateReady}
           closed={!workflowId}
           call="POST /mandates"
@@ -131,7 +131,7 @@ export default function FirstCampaign() {
                   'An electrician in Pune. You ask whether the candidate has a licence (“no” disqualifies) and when they can start. Two skills are verified. Each candidate gets other questions about them: 4 to 8 per skill, until the verdict is certain enough.',
                 )}
               </p>
-              {stepButton(t('Create mandate'), createMandate)}
+              {stepButton(t('Create job'), createMandate)}
             </>
           )}
         </Step>

@@ -15,7 +15,7 @@ import { OPEN_ASSIGNMENTS_QUERY } from '../results/open-assignments.ts'
 import { describeVerifiedSkills } from '../results/verdict-texts.ts'
 import { useData } from '../shell/loading.ts'
 import '../campaigns/campaigns.css'
-import { Progress } from '../campaigns/progress.tsx'
+import { Progress, ProgressLegend } from '../campaigns/progress.tsx'
 import { Link } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
 
@@ -29,7 +29,7 @@ export default function Start() {
   const { data, error } = useData<OrganisationSummary>(context.apiPath('/summary'), { pollMs: POLL_INTERVAL_MS })
   if (error) return <Notice kind="bad">{error.message}</Notice>
   const figures: Figure[] = [
-    [t('Mandates ready'), data?.mandates.ready, '/mandates', t('jobs whose questions are prepared')],
+    [t('Jobs ready'), data?.mandates.ready, '/mandates', t('jobs whose questions are prepared')],
     [t('Campaigns running'), data?.campaigns.running, '/campaigns', t('contacting candidates')],
     [
       t('Candidates in progress'),
@@ -72,10 +72,9 @@ export default function Start() {
       </div>
       {data && data.mandates.failed > 0 && (
         <Notice kind="bad">
-          {t(
-            data.mandates.failed === 1 ? '1 mandate could not be prepared.' : '{count} mandates could not be prepared.',
-            { count: data.mandates.failed },
-          )}{' '}
+          {t(data.mandates.failed === 1 ? '1 job could not be prepared.' : '{count} jobs could not be prepared.', {
+            count: data.mandates.failed,
+          })}{' '}
           <Link to={context.pagePath('/mandates?status=failed')}>{t('See why')}</Link>
         </Notice>
       )}
@@ -216,6 +215,7 @@ function LatestCampaigns({ campaigns }: { campaigns: ListedCampaign[] | undefine
           { name: t('Starts'), cell: ({ starts_at }) => <Time at={starts_at} /> },
         ]}
       />
+      {campaigns && campaigns.length > 0 && <ProgressLegend />}
     </section>
   )
 }
@@ -240,7 +240,7 @@ function FirstSteps() {
     [
       'owner',
       t('Connect your system'),
-      t('Create a key, send a mandate, and receive results as webhooks.'),
+      t('Create a key, send a job, and receive results as webhooks.'),
       context.pagePath('/keys'),
       t('Create key'),
     ],

@@ -40,7 +40,7 @@ export default function WorkflowPage({ params }: { params: Params }) {
           <div class="row">
             {data.status === 'active' && (
               <Link class="button primary" to={context.pagePath(`/mandates/new?workflow_id=${data.workflow_id}`)}>
-                {t('New mandate')}
+                {t('New job')}
               </Link>
             )}
             {editable && (
@@ -82,7 +82,7 @@ export default function WorkflowPage({ params }: { params: Params }) {
                     )
                     .join(', ')}
             </DescriptionItem>
-            <DescriptionItem name={t('Mandates')}>
+            <DescriptionItem name={t('Jobs')}>
               <Link class="number-link" to={context.pagePath(`/mandates?workflow_id=${data.workflow_id}`)}>
                 {data.mandates}
               </Link>
@@ -107,7 +107,7 @@ export default function WorkflowPage({ params }: { params: Params }) {
           act={() => api(path, { method: 'DELETE' })}
           onDone={() => void reload()}
         >
-          <p>{t('No new mandate can use this workflow. Nothing is deleted, but archiving cannot be undone.')}</p>
+          <p>{t('No new job can use this workflow. Nothing is deleted, but archiving cannot be undone.')}</p>
         </Confirm>
       )}
     </>

@@ -89,7 +89,7 @@ export default function Workflows() {
           { name: t('Questions'), cell: ({ default_methods }) => methodNames(default_methods) },
           { name: t('Channels'), cell: ({ channels }) => channels.map((each) => CHANNEL_NAMES[each]).join(', ') },
           { name: t('Languages'), cell: ({ languages }) => languages.map(languageName).join(', ') },
-          { name: t('Mandates'), right: true, aside: true, cell: ({ mandates }) => mandates },
+          { name: t('Jobs'), right: true, aside: true, cell: ({ mandates }) => mandates },
           { name: t('Source'), aside: true, cell: ({ created_via }) => <CreatedVia via={created_via} /> },
           { name: t('Updated'), aside: true, cell: ({ updated_at }) => <Time at={updated_at} /> },
         ]}

@@ -7,7 +7,7 @@ export default {
   'Newest first': 'सबसे नए पहले',
   Source: 'स्रोत',
   'In test mode, no real people are contacted.': 'टेस्ट मोड में किसी असली व्यक्ति से संपर्क नहीं किया जाता।',
-  'Create mandate': 'मैंडेट बनाएँ',
+  'Create job': 'जॉब बनाएँ',
   'Start campaign': 'अभियान शुरू करें',
   Interest: 'रुचि',
   'New campaign': 'नया अभियान',
@@ -39,9 +39,9 @@ export default {
   'Same email address as row {number}; this person is enrolled only once':
     'यही ईमेल पता पंक्ति {number} में भी है; यह व्यक्ति एक ही बार जोड़ा जाएगा',
   campaign: 'अभियान',
-  'Create a mandate first': 'पहले मैंडेट बनाएँ',
-  'A campaign contacts candidates for a mandate, which is a job with its questions. The questions are written within moments after you create the mandate.':
-    'अभियान किसी मैंडेट के लिए उम्मीदवारों से संपर्क करता है। मैंडेट यानी एक जॉब और उसके सवाल। मैंडेट बनाने के कुछ ही पलों में सवाल लिख दिए जाते हैं।',
+  'Create a job first': 'पहले जॉब बनाएँ',
+  'A campaign contacts candidates for a job and asks its questions. The questions are written within moments after you create the job.':
+    'अभियान किसी जॉब के लिए उम्मीदवारों से संपर्क करता है और उसके सवाल पूछता है। जॉब बनाने के कुछ ही पलों में सवाल लिख दिए जाते हैं।',
   'Add candidates': 'उम्मीदवार जोड़ें',
   'Search for a job': 'जॉब खोजें',
   'Start (leave empty to start now)': 'शुरुआत (अभी शुरू करने के लिए खाली छोड़ें)',
@@ -154,4 +154,5 @@ export default {
     'फ़ाइल में आपकी उम्मीदवार ID का कोई कॉलम नहीं है, इसलिए उम्मीदवारों की पहचान फ़ोन नंबर या ईमेल पते से होगी।',
   '{column}, row {number}': '{column}, पंक्ति {number}',
   'Remove row {number}': 'पंक्ति {number} हटाएँ',
+  'Search and filter candidates': 'उम्मीदवार खोजें और छाँटें',
 }

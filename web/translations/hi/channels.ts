@@ -81,7 +81,7 @@ export default {
   'The operator grants LIVE credits. Each candidate costs one.':
     'लाइव क्रेडिट ऑपरेटर देते हैं। हर उम्मीदवार पर एक क्रेडिट लगता है।',
   'A job is ready in LIVE mode': 'लाइव मोड में एक जॉब तैयार है',
-  'Switch to LIVE, and create a workflow and a mandate.': 'लाइव मोड में जाएँ, फिर एक वर्कफ़्लो और एक मैंडेट बनाएँ।',
+  'Switch to LIVE, and create a workflow and a job.': 'लाइव मोड में जाएँ, फिर एक वर्कफ़्लो और एक जॉब बनाएँ।',
   'A daily cap limits the cost': 'दैनिक सीमा से खर्च सीमित रहता है',
   'Set a daily cap below, under Spending.': 'नीचे “खर्च” में दैनिक सीमा तय करें।',
   'Numbers are checked against a do-not-disturb list': 'नंबरों की जाँच डू-नॉट-डिस्टर्ब (DND) सूची से होती है',

@@ -55,7 +55,7 @@ export default {
   'Skill lookup': 'कौशल लुकअप',
   'Skill match, extract': 'कौशल मिलाना, टेक्स्ट से निकालना',
   'Workflow changes': 'वर्कफ़्लो में बदलाव',
-  'Mandate changes': 'मैंडेट में बदलाव',
+  'Job changes': 'जॉब में बदलाव',
   'Campaign changes': 'अभियान में बदलाव',
   'Question bank changes': 'सवाल बैंक में बदलाव',
   'This key is in cooldown until {time}.': 'यह कुंजी {time} तक कूलडाउन में है।',

@@ -11,7 +11,7 @@ export default {
   'Members of the organisation': 'संगठन के सदस्य',
   'No members yet': 'अभी कोई सदस्य नहीं',
   'Owner: can also manage keys, webhooks and the team': 'ओनर: API कुंजियाँ, वेबहुक और टीम भी संभाल सकते हैं',
-  'Recruiter: can also run mandates and campaigns': 'रिक्रूटर: मैंडेट और अभियान भी चला सकते हैं',
+  'Recruiter: can also run jobs and campaigns': 'रिक्रूटर: जॉब और अभियान भी चला सकते हैं',
   Remove: 'हटाएँ',
   'Remove {email}?': '{email} को हटाएँ?',
   Role: 'भूमिका',

@@ -7,8 +7,8 @@ export default {
   '1 credit per candidate.': 'हर उम्मीदवार के लिए 1 क्रेडिट।',
   '<link>Operators</link> sign in with OpenID Connect. People with a mapped group become operators of this server when they first sign in. See the guide <guide>Sign in with your identity provider</guide>.':
     '<link>ऑपरेटर</link> OpenID Connect से साइन इन करते हैं। जिन लोगों का समूह मैप किया गया है, वे पहली बार साइन इन करने पर इस सर्वर के ऑपरेटर बन जाते हैं। गाइड <guide>अपने आइडेंटिटी प्रोवाइडर से साइन इन करें</guide> देखें।',
-  'A skill is verifiable only if there are enough questions about it, or an AI writer is configured. Mandates that already verify the skill are not affected, and organisations with enough questions of their own can always verify it.':
-    'कोई कौशल तभी सत्यापित हो सकता है जब उस पर पर्याप्त सवाल हों, या AI लेखक सेट हो। जो मैंडेट पहले से इस कौशल का सत्यापन करते हैं, उन पर असर नहीं पड़ता, और जिन संगठनों के पास अपने पर्याप्त सवाल हैं, वे इसे हमेशा सत्यापित कर सकते हैं।',
+  'A skill is verifiable only if there are enough questions about it, or an AI writer is configured. Jobs that already verify the skill are not affected, and organisations with enough questions of their own can always verify it.':
+    'कोई कौशल तभी सत्यापित हो सकता है जब उस पर पर्याप्त सवाल हों, या AI लेखक सेट हो। जो जॉब पहले से इस कौशल का सत्यापन करती हैं, उन पर असर नहीं पड़ता, और जिन संगठनों के पास अपने पर्याप्त सवाल हैं, वे इसे हमेशा सत्यापित कर सकते हैं।',
   'API calls with server errors': 'सर्वर त्रुटि वाली API कॉल',
   'API calls with server errors, newest first': 'सर्वर त्रुटि वाली API कॉल, सबसे नई पहले',
   About: 'विषय',
@@ -39,7 +39,8 @@ export default {
   As: 'संबंध',
   Attempts: 'प्रयास',
   'Audit log of all organisations': 'सभी संगठनों का ऑडिट लॉग',
-  'Background jobs: mandate preparation, email and maintenance.': 'बैकग्राउंड काम: मैंडेट तैयार करना, ईमेल और रखरखाव।',
+  'Preparation of questions, emails, maintenance and other work that does not happen during a request.':
+    'सवाल तैयार करना, ईमेल, रखरखाव और ऐसे दूसरे काम जो किसी अनुरोध के दौरान नहीं होते।',
   Balance: 'शेष',
   Before: 'इससे पहले',
   'Breach list': 'डेटा उल्लंघन सूची',
@@ -126,7 +127,6 @@ export default {
   'Imports, newest first': 'आयात, सबसे नए पहले',
   'In the built-in bank': 'पहले से मौजूद बैंक में',
   'Job queued again: {name}.': 'काम फिर कतार में लगाया गया: {name}।',
-  Jobs: 'जॉब',
   'Jobs failed': 'विफल काम',
   'Jobs waiting': 'प्रतीक्षा में काम',
   'Jobs: {state}': 'काम: {state}',
@@ -140,8 +140,8 @@ export default {
   'Load the skill again': 'कौशल फिर से लोड करें',
   Mailboxes: 'मेलबॉक्स',
   'Main source': 'मुख्य स्रोत',
-  'Mandates that are waiting for this skill continue without it. The partner receives the event {event}.':
-    'जो मैंडेट इस कौशल की प्रतीक्षा में हैं, वे इसके बिना आगे बढ़ते हैं। पार्टनर को इवेंट {event} मिलता है।',
+  'Jobs that are waiting for this skill continue without it. The partner receives the event {event}.':
+    'जो जॉब इस कौशल की प्रतीक्षा में हैं, वे इसके बिना आगे बढ़ती हैं। पार्टनर को इवेंट {event} मिलता है।',
   'Master skill': 'मास्टर कौशल',
   'Master skills': 'मास्टर कौशल',
   'Master skills, by ID': 'मास्टर कौशल, ID के क्रम में',
@@ -183,8 +183,8 @@ export default {
   'No sources.': 'कोई स्रोत नहीं।',
   'No such rows.': 'ऐसी कोई पंक्ति नहीं।',
   'No waiting jobs.': 'प्रतीक्षा में कोई काम नहीं।',
-  'No worker is running: mandates are not prepared, candidates are not contacted and emails are not sent.':
-    'कोई वर्कर नहीं चल रहा: मैंडेट तैयार नहीं हो रहे, उम्मीदवारों से संपर्क नहीं हो रहा और ईमेल नहीं भेजे जा रहे।',
+  'No worker is running: questions are not prepared, candidates are not contacted and emails are not sent.':
+    'कोई वर्कर नहीं चल रहा: सवाल तैयार नहीं हो रहे, उम्मीदवारों से संपर्क नहीं हो रहा और ईमेल नहीं भेजे जा रहे।',
   'No: an operator has switched its verification off.': 'नहीं: किसी ऑपरेटर ने इसका सत्यापन बंद किया है।',
   'No: there are too few questions about it, and no AI writer is configured.':
     'नहीं: इस पर बहुत कम सवाल हैं, और कोई AI लेखक सेट नहीं है।',
@@ -219,8 +219,8 @@ export default {
   'Reason: {reason}': 'कारण: {reason}',
   Recipient: 'प्राप्तकर्ता',
   Records: 'रिकॉर्ड',
-  'Records, campaigns or mandates, separated by commas or lines. All records if empty.':
-    'रिकॉर्ड, अभियान या मैंडेट, कॉमा या नई पंक्ति से अलग करके। खाली छोड़ने पर सभी रिकॉर्ड।',
+  'Records, campaigns or jobs, separated by commas or lines. All records if empty.':
+    'रिकॉर्ड, अभियान या जॉब, कॉमा या नई पंक्ति से अलग करके। खाली छोड़ने पर सभी रिकॉर्ड।',
   Reject: 'अस्वीकृत करें',
   'Reject {name}': '{name} अस्वीकृत करें',
   'Reject “{name}”?': '“{name}” अस्वीकृत करें?',
@@ -244,8 +244,8 @@ export default {
   'Skills in use, which stay usable by their ID': 'इस्तेमाल में कौशल, जो अपनी ID से आगे भी काम करेंगे',
   'Added skills that can no longer be found by search: {count}. Their IDs stay valid.':
     'जोड़े गए कौशल जो अब खोज में नहीं मिलेंगे: {count}। उनकी ID मान्य रहती हैं।',
-  'Of these in use: {count}. Mandates: {mandates}, verifications: {sessions}, endorsements: {endorsements}, credentials: {credentials}, questions: {questions}, selections: {selections}.':
-    'इनमें से इस्तेमाल में: {count}। मैंडेट: {mandates}, सत्यापन: {sessions}, पुष्टि: {endorsements}, क्रेडेंशियल: {credentials}, सवाल: {questions}, चयन: {selections}।',
+  'Of these in use: {count}. Jobs: {mandates}, verifications: {sessions}, endorsements: {endorsements}, credentials: {credentials}, questions: {questions}, selections: {selections}.':
+    'इनमें से इस्तेमाल में: {count}। जॉब: {mandates}, सत्यापन: {sessions}, पुष्टि: {endorsements}, क्रेडेंशियल: {credentials}, सवाल: {questions}, चयन: {selections}।',
   'Added skills that stay, because they have another source since: {count}':
     'जोड़े गए कौशल जो बने रहेंगे, क्योंकि अब उनका दूसरा स्रोत भी है: {count}',
   'Skills that get back previous values: {count}. Names: {names}, aliases: {aliases}, categories: {categories}, descriptions: {descriptions}.':
@@ -264,8 +264,8 @@ export default {
   'So do the skills that were merged into it: {ids}.': 'इसमें पहले मिलाए गए कौशल भी: {ids}।',
   'New aliases: {aliases}': 'नए उपनाम: {aliases}',
   'No new aliases.': 'कोई नया उपनाम नहीं।',
-  'Records that keep the ID: {mandates} mandates, {sessions} verifications, {selections} selections.':
-    'ID बनाए रखने वाले रिकॉर्ड: {mandates} मैंडेट, {sessions} सत्यापन, {selections} चयन।',
+  'Records that keep the ID: {mandates} jobs, {sessions} verifications, {selections} selections.':
+    'ID बनाए रखने वाले रिकॉर्ड: {mandates} जॉब, {sessions} सत्यापन, {selections} चयन।',
   'Questions of organisations that are also asked about {survivor}: {count}':
     'संगठनों के सवाल जो {survivor} के बारे में भी पूछे जाएँगे: {count}',
   'The questions of the built-in bank are also asked about {survivor}.':
@@ -337,7 +337,7 @@ export default {
   'Switch the service on for everyone?': 'सबके लिए सेवा चालू करें?',
   'Switch {name} off?': '{name} को बंद करें?',
   'Switch {name} on?': '{name} को चालू करें?',
-  'The erasure ended before it was complete. If the Jobs page shows an error, correct its cause. Then erase the organisation again to continue.':
+  'The erasure ended before it was complete. If the page Background jobs shows an error, correct its cause. Then erase the organisation again to continue.':
     'मिटाने का काम पूरा होने से पहले रुक गया। अगर “बैकग्राउंड काम” पेज पर कोई त्रुटि दिखे, तो उसका कारण ठीक करें। फिर जारी रखने के लिए संगठन को दोबारा मिटाएँ।',
   'The erasure is running and continues if you close this page.':
     'मिटाने का काम चल रहा है और यह पेज बंद करने पर भी चलता रहेगा।',
@@ -442,7 +442,7 @@ export default {
   'sub-skills': 'उप-कौशल',
   'the oldest for {age}': 'सबसे पुराना {age} से',
   'to be sent': 'भेजे जाने हैं',
-  'used in mandates and verifications': 'मैंडेट और सत्यापन में इस्तेमाल',
+  'used in jobs and verifications': 'जॉब और सत्यापन में इस्तेमाल',
   'waiting for a decision': 'निर्णय की प्रतीक्षा में',
   '{attempts} of {maxAttempts}': '{maxAttempts} में से {attempts}',
   '{count} API call failed with a server error in the last hour.': 'पिछले एक घंटे में {count} API कॉल सर्वर त्रुटि से विफल हुई।',
@@ -458,8 +458,8 @@ export default {
   '{count} endorsements from free or disposable mailboxes': 'मुफ़्त या अस्थायी मेलबॉक्स से {count} पुष्टियाँ',
   '{count} job failed after the last retry.': '{count} काम आखिरी प्रयास के बाद विफल हुआ।',
   '{count} jobs failed after the last retry.': '{count} काम आखिरी प्रयास के बाद विफल हुए।',
-  '{count} mandate': '{count} मैंडेट',
-  '{count} mandates': '{count} मैंडेट',
+  '{count} job': '{count} जॉब',
+  '{count} jobs': '{count} जॉब',
   '{count} more queue is empty.': '{count} और कतार खाली है।',
   '{count} more queues are empty.': '{count} और कतारें खाली हैं।',
   '{count} of organisations': 'संगठनों के {count}',
@@ -492,6 +492,6 @@ export default {
   '{written} of {total}': '{total} में से {written}',
   '“{name}” was rejected; the partner receives an event.': '“{name}” अस्वीकृत हुआ; पार्टनर को इवेंट मिलेगा।',
   'To##recipient': 'प्राप्तकर्ता',
-  'Jobs##background': 'बैकग्राउंड काम',
+  'Background jobs': 'बैकग्राउंड काम',
   'State##job': 'स्थिति',
 }

@@ -35,13 +35,13 @@ export default {
   'For LIVE jobs, import at least 12 questions of your own for each skill. <link>Open your own questions</link>':
     'लाइव जॉब के लिए हर कौशल पर अपने कम से कम 12 सवाल आयात करें। <link>अपने सवाल खोलें</link>',
   'Export QTI': 'QTI निर्यात करें',
-  'The questions of your organisation. Only owners can read them, and new mandates use them instead of the built-in questions as soon as a skill has {min} active ones. TEST and LIVE share them.':
-    'आपके संगठन के सवाल। इन्हें केवल ओनर पढ़ सकते हैं, और जैसे ही किसी कौशल के {min} सक्रिय सवाल हो जाते हैं, नए मैंडेट पहले से मौजूद सवालों की जगह इन्हें इस्तेमाल करते हैं। टेस्ट और लाइव, दोनों में यही सवाल रहते हैं।',
+  'The questions of your organisation. Only owners can read them, and new jobs use them instead of the built-in questions as soon as a skill has {min} active ones. TEST and LIVE share them.':
+    'आपके संगठन के सवाल। इन्हें केवल ओनर पढ़ सकते हैं, और जैसे ही किसी कौशल के {min} सक्रिय सवाल हो जाते हैं, नई जॉब पहले से मौजूद सवालों की जगह इन्हें इस्तेमाल करती हैं। टेस्ट और लाइव, दोनों में यही सवाल रहते हैं।',
   'Skills with questions of your organisation': 'आपके संगठन के सवालों वाले कौशल',
   'No questions yet': 'अभी कोई सवाल नहीं',
   'Import a CSV file or a QTI 3.0 package above.': 'ऊपर CSV फ़ाइल या QTI 3.0 पैकेज आयात करें।',
   'An owner of your organisation can import questions.': 'आपके संगठन के ओनर सवाल आयात कर सकते हैं।',
-  'New mandates': 'नए मैंडेट',
+  'New jobs': 'नई जॉब',
   'use these questions': 'ये सवाल इस्तेमाल करते हैं',
   '{count} more active needed': '{count} और सक्रिय सवाल चाहिए',
   'Questions about {name}': '{name} के सवाल',
@@ -52,8 +52,8 @@ export default {
   Delete: 'हटाएँ',
   'Delete the question {id}?': 'सवाल {id} हटाएँ?',
   'Delete question': 'सवाल हटाएँ',
-  'Its text and statistics are deleted, and existing mandates do not ask it any more. To use it again, import it as a new question.':
-    'इसका टेक्स्ट और आँकड़े हटा दिए जाएँगे, और मौजूदा मैंडेट इसे अब नहीं पूछेंगे। फिर से इस्तेमाल करने के लिए इसे नए सवाल के रूप में आयात करें।',
+  'Its text and statistics are deleted, and existing jobs do not ask it any more. To use it again, import it as a new question.':
+    'इसका टेक्स्ट और आँकड़े हटा दिए जाएँगे, और मौजूदा जॉब में इसे अब नहीं पूछा जाएगा। फिर से इस्तेमाल करने के लिए इसे नए सवाल के रूप में आयात करें।',
   miskeyed: 'सही जवाब गलत दर्ज',
   leaked: 'जवाब पता चल गया',
   'not discriminating': 'फ़र्क नहीं दिखाता',

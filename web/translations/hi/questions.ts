@@ -41,8 +41,8 @@ export default {
   'Retire the question?': 'सवाल उपयोग से हटाएँ?',
   'It is asked again within a minute. Only responses from now on can retire it.':
     'यह एक मिनट के भीतर फिर से पूछा जाने लगेगा। अब केवल आगे के जवाबों से ही यह उपयोग से हट सकता है।',
-  'It is not asked any more, and mandates that use it get an event. You can restore it.':
-    'यह अब नहीं पूछा जाएगा, और इसे इस्तेमाल करने वाले मैंडेट को एक इवेंट मिलेगा। आप इसे फिर से चालू कर सकते हैं।',
+  'It is not asked any more, and jobs that use it get an event. You can restore it.':
+    'यह अब नहीं पूछा जाएगा, और इसे इस्तेमाल करने वाली जॉब को एक इवेंट मिलेगा। आप इसे फिर से चालू कर सकते हैं।',
   Options: 'विकल्प',
   'Only owners of the organisation can see the text of its own questions.':
     'संगठन के अपने सवालों का टेक्स्ट केवल उसके ओनर देख सकते हैं।',
@@ -78,8 +78,8 @@ export default {
     'सवाल केवल ओनर बदल सकते हैं, और वे भी केवल संगठन के अपने बैंक के।',
   'Edit question': 'सवाल बदलें',
   'New question about {skill}': '{skill} पर नया सवाल',
-  'If you change the text, the question gets a new ID and no statistics. Existing mandates use it after you save them again. Adding a language keeps the statistics.':
-    'टेक्स्ट बदलने पर सवाल को नई ID मिलती है और उसके आँकड़े नहीं रहते। मौजूदा मैंडेट इसे तब इस्तेमाल करते हैं जब आप उन्हें फिर से सहेजते हैं। भाषा जोड़ने पर आँकड़े बने रहते हैं।',
+  'If you change the text, the question gets a new ID and no statistics. Existing jobs use it after you save them again. Adding a language keeps the statistics.':
+    'टेक्स्ट बदलने पर सवाल को नई ID मिलती है और उसके आँकड़े नहीं रहते। मौजूदा जॉब इसे तब इस्तेमाल करती हैं जब आप उन्हें फिर से सहेजते हैं। भाषा जोड़ने पर आँकड़े बने रहते हैं।',
   Easy: 'आसान',
   Medium: 'मध्यम',
   Difficult: 'कठिन',

@@ -95,7 +95,7 @@ export default {
   'Candidates enrolled on {from}, Indian time': '{from} को जोड़े गए उम्मीदवार, भारतीय समय',
   'Candidates enrolled from {from} to {to}, Indian time': '{from} से {to} तक जोड़े गए उम्मीदवार, भारतीय समय',
   'workflow {name}': 'वर्कफ़्लो {name}',
-  'mandate {name}': 'मैंडेट {name}',
+  'job {name}': 'जॉब {name}',
   'campaign {name}': 'अभियान {name}',
   Called: 'कॉल किया गया',
   Shortlisted: 'शॉर्टलिस्ट किया गया',
@@ -164,4 +164,5 @@ export default {
   'Opened {count} times, last {time}': '{count} बार खोला गया, आखिरी बार {time}',
   'Not opened yet': 'अभी नहीं खोला गया',
   'and {count} more reasons': 'और {count} अन्य कारण',
+  'No note': 'कोई नोट नहीं',
 }

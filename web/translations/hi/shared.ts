@@ -98,4 +98,31 @@ export default {
   live: 'लाइव',
   'sign in': 'साइन इन',
   test: 'टेस्ट',
+  'Some values are not valid. Correct them and try again.': 'कुछ जानकारी सही नहीं है। उसे ठीक करके फिर कोशिश करें।',
+  'This does not exist any more, or you have no access to it.': 'यह अब मौजूद नहीं है, या आपको इसे देखने की अनुमति नहीं है।',
+  'Too many requests. Wait a moment, then try again.': 'बहुत ज़्यादा अनुरोध हुए। थोड़ी देर रुककर फिर कोशिश करें।',
+  'Your organisation does not have enough credits. Ask the operator for more.':
+    'आपके संगठन के पास पर्याप्त क्रेडिट नहीं हैं। ऑपरेटर से और क्रेडिट माँगें।',
+  'The service is switched off for your organisation. Nothing was changed; until it is switched on, you can only read.':
+    'आपके संगठन के लिए सेवा बंद है। कुछ भी नहीं बदला गया; सेवा चालू होने तक आप केवल देख सकते हैं।',
+  'The server is busy, or its database cannot be reached. Try again in a minute.':
+    'सर्वर व्यस्त है, या उसके डेटाबेस से संपर्क नहीं हो रहा। एक मिनट बाद फिर कोशिश करें।',
+  'An error occurred on the server. Try again later.': 'सर्वर पर कोई गड़बड़ी हुई। कुछ देर बाद फिर कोशिश करें।',
+  'This is too large to be sent.': 'यह भेजने के लिए बहुत बड़ा है।',
+  'Jobs use this workflow. Archive them first.': 'कुछ जॉब इस वर्कफ़्लो का इस्तेमाल करती हैं। पहले उन्हें संग्रहित करें।',
+  'Enter the code of your authenticator app, or a recovery code.': 'अपने ऑथेंटिकेटर ऐप का कोड या रिकवरी कोड दर्ज करें।',
+  'This requires a recent sign-in. Confirm it, or sign in again.':
+    'इसके लिए हाल का साइन-इन ज़रूरी है। पुष्टि करें, या फिर से साइन इन करें।',
+  'The sign-in is not valid or has expired. Sign in again.':
+    'साइन-इन मान्य नहीं है या उसका समय निकल चुका है। फिर से साइन इन करें।',
+  'This is not permitted. Message of the server: {message}': 'इसकी अनुमति नहीं है। सर्वर का संदेश: {message}',
+  'This did not work. Message of the server: {message}': 'यह नहीं हो सका। सर्वर का संदेश: {message}',
+  'Fill in this field': 'यह फ़ील्ड भरें',
+  'Enter at least {limit} characters': 'कम से कम {limit} अक्षर दर्ज करें',
+  'Enter at most {limit} characters': 'ज़्यादा से ज़्यादा {limit} अक्षर दर्ज करें',
+  'At least {limit} are required': 'कम से कम {limit} ज़रूरी हैं',
+  'At most {limit} are possible': 'ज़्यादा से ज़्यादा {limit} हो सकते हैं',
+  'Enter {limit} or more': '{limit} या उससे ज़्यादा दर्ज करें',
+  'Enter {limit} or less': '{limit} या उससे कम दर्ज करें',
+  'The same value is entered twice': 'एक ही मान दो बार दर्ज है',
 }

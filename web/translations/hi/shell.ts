@@ -115,4 +115,5 @@ export default {
   'your sessions': 'आपके सत्र',
   '{name} requires that its members sign in with its identity provider.':
     '{name} में सदस्यों के लिए संगठन के आइडेंटिटी प्रोवाइडर से साइन इन करना ज़रूरी है।',
+  'Send again, or use another address': 'फिर से भेजें, या दूसरा पता इस्तेमाल करें',
 }

@@ -2,8 +2,8 @@ export default {
   'The first campaign runs in test mode': 'पहला अभियान टेस्ट मोड में चलता है',
   'Switch to test mode': 'टेस्ट मोड में जाएँ',
   'Your first campaign': 'आपका पहला अभियान',
-  'You create three things here: a <strong>workflow</strong> (how candidates are contacted), a <strong>mandate</strong> (a job and its questions) and a <strong>campaign</strong> (the candidates to contact). Eleven test candidates answer automatically, and you are the twelfth candidate.':
-    'यहाँ आप तीन चीज़ें बनाते हैं: एक <strong>वर्कफ़्लो</strong> (उम्मीदवारों से कैसे संपर्क हो), एक <strong>मैंडेट</strong> (जॉब और उसके सवाल) और एक <strong>अभियान</strong> (जिन उम्मीदवारों से संपर्क करना है)। ग्यारह टेस्ट उम्मीदवार अपने-आप जवाब देते हैं, और बारहवें उम्मीदवार आप हैं।',
+  'You create three things here: a <strong>workflow</strong> (how candidates are contacted), a <strong>job</strong> (its requirements and questions) and a <strong>campaign</strong> (the candidates to contact). Eleven test candidates answer automatically, and you are the twelfth candidate.':
+    'यहाँ आप तीन चीज़ें बनाते हैं: एक <strong>वर्कफ़्लो</strong> (उम्मीदवारों से कैसे संपर्क हो), एक <strong>जॉब</strong> (उसकी ज़रूरतें और सवाल) और एक <strong>अभियान</strong> (जिन उम्मीदवारों से संपर्क करना है)। ग्यारह टेस्ट उम्मीदवार अपने-आप जवाब देते हैं, और बारहवें उम्मीदवार आप हैं।',
   'You need the recruiter role to run a campaign.': 'अभियान चलाने के लिए आपके पास रिक्रूटर की भूमिका होनी चाहिए।',
   'Workflow: how candidates are contacted': 'वर्कफ़्लो: उम्मीदवारों से कैसे संपर्क हो',
   '{workflow} uses {channels}, in {languages}, with one follow-up after a day.':
@@ -11,7 +11,7 @@ export default {
   '{first} and {second}': '{first} और {second}',
   'A workflow sets the channels and their order, the languages, and the follow-ups for candidates who do not answer. You can use one workflow for many jobs.':
     'वर्कफ़्लो चैनल और उनका क्रम, भाषाएँ, और जवाब न देने वाले उम्मीदवारों के लिए फ़ॉलो-अप तय करता है। एक वर्कफ़्लो कई जॉब के लिए इस्तेमाल हो सकता है।',
-  'Mandate: the job and its questions': 'मैंडेट: जॉब और उसके सवाल',
+  'Job: its requirements and questions': 'जॉब: उसकी ज़रूरतें और सवाल',
   'The job': 'जॉब',
   'Candidates are asked two of your own questions, 4 to 8 about each of two skills, and one about their interest.':
     'उम्मीदवारों से आपके अपने दो सवाल, दो कौशलों में से हर एक पर 4 से 8 सवाल, और रुचि के बारे में एक सवाल पूछा जाता है।',
@@ -45,7 +45,7 @@ export default {
   'View results': 'नतीजे देखें',
   'View analytics': 'विश्लेषण देखें',
   undecided: 'तय नहीं',
-  'Mandates ready': 'तैयार मैंडेट',
+  'Jobs ready': 'तैयार जॉब',
   'jobs whose questions are prepared': 'जॉब जिनके सवाल तैयार हैं',
   'Assigned to you': 'आपको सौंपे गए',
   'wait for your decision': 'आपके फ़ैसले का इंतज़ार है',
@@ -57,8 +57,8 @@ export default {
   'have finished the conversation': 'बातचीत पूरी हो चुकी',
   Credits: 'क्रेडिट',
   '1 credit per candidate': 'हर उम्मीदवार पर 1 क्रेडिट',
-  '1 mandate could not be prepared.': '1 मैंडेट तैयार नहीं हो सका।',
-  '{count} mandates could not be prepared.': '{count} मैंडेट तैयार नहीं हो सके।',
+  '1 job could not be prepared.': '1 जॉब तैयार नहीं हो सकी।',
+  '{count} jobs could not be prepared.': '{count} जॉब तैयार नहीं हो सकीं।',
   'See why': 'कारण देखें',
   '1 webhook endpoint is failing; events are queued.': '1 वेबहुक एंडपॉइंट काम नहीं कर रहा; इवेंट कतार में हैं।',
   '{count} webhook endpoints are failing; events are queued.': '{count} वेबहुक एंडपॉइंट काम नहीं कर रहे; इवेंट कतार में हैं।',
@@ -83,7 +83,7 @@ export default {
   'Choose channels, languages and follow-ups, then describe a job.':
     'चैनल, भाषाएँ और फ़ॉलो-अप चुनें, फिर किसी जॉब का विवरण दें।',
   'Connect your system': 'अपना सिस्टम जोड़ें',
-  'Create a key, send a mandate, and receive results as webhooks.': 'API कुंजी बनाएँ, मैंडेट भेजें, और नतीजे वेबहुक से पाएँ।',
+  'Create a key, send a job, and receive results as webhooks.': 'API कुंजी बनाएँ, जॉब भेजें, और नतीजे वेबहुक से पाएँ।',
   'First steps': 'पहले कदम',
   'Get started': 'शुरू करें',
 }

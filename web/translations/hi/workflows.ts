@@ -25,8 +25,8 @@ export default {
   'after {hours} h via {channel}': '{hours} घंटे बाद {channel} से',
   'Archive “{name}”?': '“{name}” संग्रहित करें?',
   'Archive workflow': 'वर्कफ़्लो संग्रहित करें',
-  'No new mandate can use this workflow. Nothing is deleted, but archiving cannot be undone.':
-    'कोई नया मैंडेट इस वर्कफ़्लो का इस्तेमाल नहीं कर सकेगा। कुछ भी हटाया नहीं जाएगा, लेकिन संग्रहित करना वापस नहीं लिया जा सकता।',
+  'No new job can use this workflow. Nothing is deleted, but archiving cannot be undone.':
+    'कोई नई जॉब इस वर्कफ़्लो का इस्तेमाल नहीं कर सकेगी। कुछ भी हटाया नहीं जाएगा, लेकिन संग्रहित करना वापस नहीं लिया जा सकता।',
   'A workflow sets how candidates are contacted: channels, languages, follow-ups and types of questions.':
     'वर्कफ़्लो तय करता है कि उम्मीदवारों से कैसे संपर्क किया जाए: चैनल, भाषाएँ, फ़ॉलो-अप और सवालों के प्रकार।',
   'Name or ID': 'नाम या ID',
