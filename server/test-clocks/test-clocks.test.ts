@@ -14,6 +14,7 @@ import { expectOk, verificationCalls } from '../../test/support/verification.ts'
 import { switchService } from '../access/service-switch.ts'
 import { contactNow } from '../campaigns/contact/engine.ts'
 import { DAY, HOUR } from '../platform/clock.ts'
+import { storeExpiredStatuses } from '../verification/jobs.ts'
 import { timedWorks } from '../worker.ts'
 import { runTestClocks } from './runner.ts'
 
@@ -360,8 +361,12 @@ test('a verification session runs on its test clock: reminders, expiry and the w
   const failing = await calls.openPreparedSession('assessment', { student: assessed })
   await expectOk(calls.generateAssessment(failing))
 
+  const past = await createClock(partner, { starts_at: '2022-01-17T06:00:00Z' })
+  const early = await calls.openSession({ testClockId: past, externalStudentId: 's-5' })
+
   // Real time ends nothing, and the sessions of another clock or of real time belong to other students.
-  assert.equal((await calls.getVerification(open)).status, 'open')
+  await storeExpiredStatuses(app.context)
+  for (const session of [open, early]) assert.equal((await calls.getVerification(session)).status, 'open')
   const realTime = await calls.openSession({ externalStudentId: 's-4' })
   assert.notEqual(realTime.userId, failing.userId)
   assert.equal((await calls.openSession(assessed)).userId, failing.userId)

@@ -132,6 +132,32 @@ test('a dead letter is retried several times, and then waits for an operator', a
   assert.deepEqual([attempts, retry_at], [5, null])
 })
 
+test('a discarded reply of a test number is never sent', async (t) => {
+  const app = await startApp(t)
+  const partner = await createCampaignPartner(app)
+  const { mandate_id } = await partner.createMandate()
+  const { campaign } = await partner.createCampaign(mandate_id, [aTestNumberCandidate(1)])
+  const { body } = await partner.get(`/campaigns/${campaign.campaign_id}/candidates`)
+  const [{ candidate_id }] = body.data.items
+  await contactNow(app.context)
+  const conversation = await damageConversation(app, candidate_id)
+  app.clock.advance(MINUTE)
+  await contactNow(app.context)
+  const operator = await signIn(app)
+  const listLetters = async () =>
+    (await operator.get('/operator/dead-letters')).body.data.items.map(({ queue }: any) => queue).sort()
+  assert.deepEqual(await listLetters(), ['contacts', 'test-replies'])
+  assert.equal((await operator.post(`/operator/dead-letters/test-replies/${candidate_id}/discard`)).status, 200)
+  await restoreConversation(app, candidate_id, conversation)
+  await passTime(app, 10_000)
+  assert.deepEqual(await listLetters(), ['contacts'])
+  const { rows } = await sql`select from messages where candidate_id = ${candidate_id} and direction = 'in'`.execute(
+    app.context.db.queries,
+  )
+  assert.equal(rows.length, 0)
+  assert.equal((await partner.get('/results')).body.data.items[0].status, 'pending')
+})
+
 test('a mandate that cannot be read does not stop the preparation of others', async (t) => {
   const app = await startApp(t)
   const { context, clock, fixtures } = app

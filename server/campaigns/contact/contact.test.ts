@@ -626,6 +626,22 @@ test('an archived campaign sends nothing', async () => {
   assert.equal(sentMessages.length, 1)
 })
 
+test('LIVE channels that the organisation has not set up are skipped without an attempt', async () => {
+  const { app, context, clock, db } = await setUp()
+  clock.set('2026-03-11T06:30:00Z') // noon in India
+  const partner = await createCampaignPartner(app, { mode: 'live' }) // with WhatsApp only
+  const { mandate_id } = await partner.createMandate({ channels: ['sms', 'whatsapp'] })
+  await partner.createCampaign(mandate_id, [aCandidate(1)])
+  await contactNow(context)
+  const { rows } = await sql<{ channel: string; state: string }>`
+    select channel, state from messages where org_id = ${partner.orgId}`.execute(db.queries)
+  assert.ok(rows.length > 0)
+  assert.deepEqual(
+    rows.filter(({ channel, state }) => channel !== 'whatsapp' || state !== 'sent'),
+    [],
+  )
+})
+
 test('concurrent workers send each message once', async () => {
   const { context, clock, enrolCandidate } = await setUp()
   const partner = await enrolCandidate({})

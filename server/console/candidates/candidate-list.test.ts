@@ -209,6 +209,22 @@ test('undecided candidates can be listed, and the export contains verdicts, reas
       ['undecided', undecided[0].output.skills.map((skill: any) => `${skill.name} inconclusive`).join('; ')],
     ],
   )
+  const columnsOf = ({ result_id, campaign_id, mandate_id, candidate, output, ...result }: any) => [
+    ...[result_id, campaign_id, mandate_id, candidate.candidate_id, candidate.name, candidate.phone, candidate.email],
+    ...[result.status, result.reason, result.completed_at, result.updated_at],
+    ...[output.qualified, output.interest, output.language, output.channel],
+  ]
+  const names = ['result_id', 'campaign_id', 'mandate_id', 'candidate_id', 'name', 'phone', 'email', 'status', 'reason']
+  names.push('completed_at', 'updated_at', 'qualified', 'interest', 'language', 'channel')
+  const results = (await viewer.get(`${base}/recruiter-results`)).body.data.items
+  for (const result of results) {
+    const row = rowOf(result.candidate.external_candidate_id)
+    assert.deepEqual(
+      names.map((column) => row[column]),
+      columnsOf(result).map((value) => `${value ?? ''}`),
+    )
+  }
+  assert.deepEqual([rowOf('ext-1').interest, rowOf('ext-6').interest], ['interested', ''])
   assert.match(rowOf('ext-3').verdict_reasons!, new RegExp(`^${name} not verified;`))
   const passed = rowOf('ext-1')
   assert.deepEqual(

@@ -43,6 +43,16 @@ test('campaigns, mandates and workflows are searched, filtered, sorted and count
     cursor = page.next_cursor
   }
   assert.deepEqual(listed, ['100% night shift', 'autumn', 'Batch 10', 'Batch 9'])
+  const { next_cursor } = await list('campaigns?sort=name&limit=1')
+  for (const other of [
+    'campaigns?limit=1',
+    'campaigns?sort=name&q=batch',
+    'mandates?sort=name',
+    'workflows?sort=name',
+  ]) {
+    const rejected = await viewer.get(`/orgs/${partner.orgId}/test/lists/${other}&cursor=${next_cursor}`)
+    assert.equal(rejected.body.error?.code, 'VALIDATION_FAILED', `the cursor is that of another list than ${other}`)
+  }
 
   const mandates = await list('mandates?q=electric&status=ready')
   assert.deepEqual([mandates.total, mandates.items[0].mandate_id], [1, mandate_id])
