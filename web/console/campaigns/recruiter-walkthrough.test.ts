@@ -148,7 +148,7 @@ test('a user creates a workflow, a mandate and a campaign, answers on the simula
   await page.getByRole('link', { name: 'Site hiring' }).click()
   await page.getByRole('button', { name: 'Archive' }).click()
   await page.getByRole('button', { name: 'Archive workflow' }).click()
-  await page.getByRole('dialog').getByRole('alert').waitFor()
+  await page.getByRole('dialog').getByText('1 job uses this workflow; archive it first.').waitFor()
 })
 
 test('a mandate is edited, a file is enrolled in chunks, and the campaign is paused, resumed and archived', async (t) => {

@@ -64,13 +64,16 @@ function MemberNotifications() {
           ))}
         </ul>
       )}
-      <h2>{t('What you get')}</h2>
-      <SettingsForm
-        onSaved={() => {
-          void list.reload()
-          refreshBell()
-        }}
-      />
+      {/* Hidden until the list is shown, which would move it. */}
+      <div hidden={!list.data && !shownError}>
+        <h2>{t('What you get')}</h2>
+        <SettingsForm
+          onSaved={() => {
+            void list.reload()
+            refreshBell()
+          }}
+        />
+      </div>
     </>
   )
 

@@ -26,15 +26,7 @@ export default function QuestionBank() {
   const canExport = context.org.role === 'owner' && (skills.data?.items.length ?? 0) > 0
   return (
     <>
-      <div class="page-head">
-        <h1>{t('Your own questions')}</h1>
-        {canExport && (
-          <div class="row">
-            <ExportLink format="csv" name={t('Export CSV')} />
-            <ExportLink format="qti" name={t('Export QTI')} />
-          </div>
-        )}
-      </div>
+      <h1>{t('Your own questions')}</h1>
       <QuestionTabs current="/question-bank" />
       <p class="soft">
         {t(
@@ -45,6 +37,12 @@ export default function QuestionBank() {
       {context.can('owner') && <ImportForm onImported={() => void skills.reload()} />}
       {skills.error && <Notice kind="bad">{skills.error.message}</Notice>}
       <SkillTable skills={skills.data?.items} selectedId={skillId} />
+      {canExport && (
+        <div class="row">
+          <ExportLink format="csv" name={t('Export CSV')} />
+          <ExportLink format="qti" name={t('Export QTI')} />
+        </div>
+      )}
       {skill && <SkillItems key={skill.skill_id} skill={skill} onChanged={() => void skills.reload()} />}
     </>
   )

@@ -9,10 +9,13 @@ interface ErrorTexts {
 
 /**
  * Returns an error of the API in the user's language. In English, the message of the API is more specific than the texts by code, so it is
- * returned unchanged.
+ * kept, with the names that the console uses.
  */
 export function translateError<T extends ErrorTexts>(error: T): T {
-  if (currentLanguage() === 'en') return error
+  if (currentLanguage() === 'en') {
+    const details = error.details.map(({ path, message }) => ({ path, message: consoleWords(message) }))
+    return { ...error, details, message: consoleWords(error.message) }
+  }
   const details = error.details.map(({ path, message }) => ({ path, message: explainError(path, message) }))
   return { ...error, details, message: messageText(error, details) }
 }
@@ -56,6 +59,11 @@ function messageText({ code, message, details }: ErrorTexts, translatedDetails: 
     default:
       return withReason(message)
   }
+}
+
+/** The console calls mandates jobs. Names of fields such as `mandate_id` stay unchanged. */
+function consoleWords(message: string): string {
+  return message.replace(/\b([Mm])andate(s?)\b/g, (_, first, plural) => `${first === 'M' ? 'Job' : 'job'}${plural}`)
 }
 
 /** Keeps the message of the API, because only it names the reason. */
