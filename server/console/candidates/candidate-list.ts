@@ -226,7 +226,7 @@ export async function listCandidatePage(
     if (counted.total > MAX_READ_MATCHES || conditions.length === 1)
       return { ...(await readInOrder(queries, conditions, options)), ...counted }
   }
-  const page = await sortMatches(queries, selectMatches(), options)
+  const page = await sortMatches(queries, scope, selectMatches(), options)
   return page.is_more ? { ...page, ...(await readInOrder(queries, conditions, options)) } : page
 
   function selectMatches() {
@@ -244,6 +244,7 @@ export async function listCandidatePage(
 /** Counts matches up to a limit and, unless there are more, returns a page of them. */
 async function sortMatches(
   queries: Queries,
+  { orgId, mode }: OrgScope,
   matches: RawBuilder<unknown>,
   { sort, after, limit }: PageOptions,
 ): Promise<CandidatePage> {
@@ -259,7 +260,7 @@ async function sortMatches(
         order by ${key} ${direction}, candidate_id ${direction} limit ${limit}
       )
     select count, p.candidate_id, p.sorted_at, l.listed_at, l.decision, l.note, l.decided_by, l.decided_at, l.assigned_to
-    from counted left join (page p join candidate_list l using (candidate_id)) on true
+    from counted left join (page p join candidate_list l on l.candidate_id = p.candidate_id and l.org_id = ${orgId} and l.mode = ${mode}) on true
     order by p.sorted_at ${direction}, p.candidate_id ${direction}`.execute(queries)
   const { count } = rows[0]!
   const listed = rows.filter((row): row is typeof row & StoredRow => row.candidate_id !== null)
