@@ -7,6 +7,7 @@ import type { Response } from '../server/measurement/model.ts'
 import {
   type Assumptions,
   askPerson,
+  type CalibrationOptions,
   type CalibrationResult,
   converse,
   createItems,
@@ -47,8 +48,16 @@ const POOL_SIZES = [24, 12]
 const SEED = 'verdicts'
 /** The limits of retirement were chosen with simulations of other seeds. */
 const CALIBRATION_SEEDS = [SEED, 'second sample']
-/** A leak that many people do not know about is found later or not at all. Reported without a limit. */
-const PARTIAL_LEAK_SHARE = 0.6
+/** A leak that many people do not know about is found later. With these people after it, each item has about 310 responses. */
+const PARTIAL_LEAK = { leakedShare: 0.6, peopleAfterLeak: 1500 }
+
+/** Changes after which good items must not be retired. */
+const CHANGES: [name: string, options: CalibrationOptions][] = [
+  ['more able newcomers', { newcomers: { minAbility: 0 } }],
+  ['less able newcomers', { newcomers: { maxAbility: 0 } }],
+  ['newcomers with another language', { newcomers: { maxAbility: 2, difficultyDeviation: 0.3 } }],
+  ['more able newcomers, items one logit easier', { newcomers: { minAbility: 0 }, difficultyShift: -1 }],
+]
 
 /** Assumptions of the measurement that may be wrong, each changed by itself. Reported without a limit. */
 const OTHER_ASSUMPTIONS: [name: string, assumptions: Assumptions][] = [
@@ -205,7 +214,7 @@ export async function runBenchmark({ short }: BenchmarkOptions): Promise<Benchma
     for (const seed of CALIBRATION_SEEDS) {
       const { difficultyCorrelation, meanCorrelationWithinSkills, groups } = simulateCalibration(
         skills,
-        peoplePerSkill,
+        peoplePerSkill / 2,
         seed,
       )
       minimumRow(
@@ -232,14 +241,21 @@ export async function runBenchmark({ short }: BenchmarkOptions): Promise<Benchma
       })
       limitedRow(`good items retired (${seed})`, good.retired, LIMITS.goodItemsRetired, '', `${good.items} items`)
     }
-    const partial = simulateCalibration(skills, peoplePerSkill, SEED, PARTIAL_LEAK_SHARE)
-    for (const [name, group] of leakedGroups(partial.groups))
-      rows.push({
-        name: `${name} leaked items retired, known to ${PARTIAL_LEAK_SHARE * 100} % of people`,
-        value: group.retired,
-        unit: '',
-        note: describe(group),
-      })
+    for (const seed of CALIBRATION_SEEDS) {
+      const { groups } = simulateCalibration(skills, peoplePerSkill / 2, seed, PARTIAL_LEAK)
+      const leaked = leakedGroups(groups)
+      const items = leaked.reduce((sum, [, group]) => sum + group.items, 0)
+      minimumRow(
+        `leaked items retired, known to ${PARTIAL_LEAK.leakedShare * 100} % of people (${seed})`,
+        leaked.reduce((sum, [, group]) => sum + group.retired * group.items, 0) / items,
+        minPlantedRetired,
+        leaked.map(([name, group]) => `${name}: ${describe(group)}`).join('; '),
+      )
+    }
+    for (const [name, options] of CHANGES) {
+      const { good } = simulateCalibration(skills / 2, peoplePerSkill / 2, SEED, options).groups
+      limitedRow(`good items retired, ${name}`, good.retired, LIMITS.goodItemsRetired, '', `${good.items} items`)
+    }
   }
 }
 

@@ -16,7 +16,7 @@ import { PRIOR_DIFFICULTIES, type Response } from './model.ts'
 import { SeededRandom } from './seeded-random.ts'
 import { needsMoreItems } from './sequential-test.ts'
 
-type Defect = 'none' | 'miskeyed' | 'flat' | 'leaked'
+type Defect = 'none' | 'miskeyed' | 'flat' | 'leaked' | 'partly_leaked'
 
 interface SimulatedItem {
   difficulty: number
@@ -75,7 +75,7 @@ function simulateSkill(seed: string, people: number, population: Population, def
   return items
 }
 
-/** The first distractor of a miskeyed item is the true key. An item leaks after half of the people. */
+/** The first distractor of a miskeyed item is the true key. An item leaks after half of the people, to all of them or to 60 %. */
 function chooseOption(
   item: SimulatedItem,
   options: number[],
@@ -85,8 +85,8 @@ function chooseOption(
 ) {
   const known = 1 / (1 + Math.exp(-item.discrimination * (ability - item.difficulty)))
   const trueKey = item.defect === 'miskeyed' ? 0 : KEY
-  const probability =
-    item.defect === 'flat' ? 0.5 : item.defect === 'leaked' && progress > 0.5 ? 0.97 : 0.25 + 0.75 * known
+  const leakedShare = progress <= 0.5 ? 0 : item.defect === 'leaked' ? 0.96 : item.defect === 'partly_leaked' ? 0.6 : 0
+  const probability = item.defect === 'flat' ? 0.5 : leakedShare + (1 - leakedShare) * (0.25 + 0.75 * known)
   if (options.includes(trueKey) && uniform() < probability) return trueKey
   const others = options.filter((option) => option !== trueKey)
   return others[Math.floor(uniform() * others.length)]!
@@ -120,6 +120,12 @@ test('miskeyed items are found within 250 responses, leaked ones soon after the 
   for (const finding of describeFindings(items, 'miskeyed')) assert.match(finding, /^miskeyed after (50|[12]\d0)$/)
   for (const finding of describeFindings(items, 'leaked')) assert.match(finding, /^leaked after [2-4]\d0$/)
   assert.deepEqual(new Set(describeFindings(items, 'none')), new Set(['kept']))
+})
+
+test('leaks to 60 % of people are found within 400 responses', () => {
+  const defects: Defect[] = ['partly_leaked', 'partly_leaked', 'partly_leaked']
+  const items = ['four', 'five'].flatMap((seed) => simulateSkill(seed, 3200, mixed, defects))
+  for (const finding of describeFindings(items, 'partly_leaked')) assert.match(finding, /^leaked after [3-7]\d0$/)
 })
 
 test('items that do not discriminate are found within 800 responses', () => {

@@ -1,4 +1,5 @@
-import { correctProbability, DISCRIMINATION, GUESSING_PROBABILITY } from './model.ts'
+import { isLeaked } from './leak-detection.ts'
+import { correctProbability, GUESSING_PROBABILITY } from './model.ts'
 
 /**
  * Statistics of one item from anonymous responses. Items are drawn at random for each person, so that the people who answer one item
@@ -12,6 +13,7 @@ export interface ItemResponse {
   /** The ability that the person's other responses show, as `restAbilities` estimates it. */
   restAbility: number
   seconds: number | undefined
+  language?: string
 }
 
 export const KEY_OPTION = 'key'
@@ -103,18 +105,6 @@ function maximise(value: (difficulty: number) => number): number {
   return best.at
 }
 
-/** The number of newest responses that are compared with the ones before them, of which there must be as many, to notice a leak. */
-const LEAK_WINDOWS = [60, 120, 240]
-/** A leak must explain the newest responses this many times as well. The ratio is large because an item may be checked every hour. */
-const LEAK_RATIO = 1000
-/** Deviation, in standard errors, from which the newest responses are correct more often than before. */
-const MIN_LEAK_Z = 2
-/** Shares of people who know the key of a leaked item beforehand. With smaller ones, errors of the model would look like leaks. */
-const PREKNOWLEDGE_SHARES = [0.5, 0.6, 0.7, 0.8, 0.9]
-/** Standard deviation, in logits, of the difference between two groups of people that errors of the estimated abilities cause. */
-const GROUP_ERROR_DEVIATION = 0.4
-/** Shifts of the newest people's abilities that are tried as explanations without a leak, in logits. */
-const GROUP_SHIFTS = Array.from({ length: 15 }, (_, index) => -1 + index / 4)
 /** Deviation, in standard errors, from which an item is called miskeyed. It is large because an item may be checked every hour. */
 const MISKEY_Z = 2.5
 /** The deviation from which an item with a flat curve is called miskeyed. */
@@ -135,7 +125,7 @@ const WEAK_DISCRIMINATION = 0.8
  * Returns why an item should be retired, or undefined. `responses` are in the order of time.
  *
  * - Miskeyed: able people prefer a distractor to the key, or choose the key less often than by guessing.
- * - Leaked: of the newest people, at least half seem to have known the key beforehand, whatever their ability.
+ * - Leaked: many of the newest people seem to have known the key beforehand, whatever their ability.
  * - Not discriminating: choosing the key has nothing to do with ability.
  */
 export function findRetirementReason(
@@ -144,7 +134,7 @@ export function findRetirementReason(
 ): RetirementReason | undefined {
   const miskeyZ = deviationFromKey(responses)
   if (miskeyZ > MISKEY_Z) return 'miskeyed'
-  if (LEAK_WINDOWS.some((window) => isLeaked(responses, priorDifficulty, window))) return 'leaked'
+  if (isLeaked(responses, priorDifficulty)) return 'leaked'
   // A miskeyed item seldom discriminates, so the curve is often flat before the choices of able people are certain enough.
   if (isFlat(responses)) return miskeyZ > LIKELY_MISKEY_Z ? 'miskeyed' : 'not_discriminating'
   return undefined
@@ -169,68 +159,6 @@ function deviationFromKey(responses: readonly ItemResponse[]): number {
     // The sign test: if key and distractor were equally attractive, the difference of their counts would be around 0.
     ...[...distractors.values()].map(({ length }) => (length - keyCount) / Math.sqrt(length + keyCount)),
   )
-}
-
-/**
- * Compares two explanations of the newest responses by their likelihoods: a share of the people knew the key beforehand and the others
- * answered as before (the mixture model of McLeod, Lewis and Thissen 2003), or the whole group is more able than estimated. The newest
- * responses are compared with those before them again and again (Zhang 2014).
- *
- * A difference of proportions would not find leaks of easy items, because most people chose their key before. Wrong responses become
- * rare also in an able group, but those of the least able people only if the item has leaked. An item that does not discriminate also
- * looks like this, but always. Therefore the newest responses must be correct more often than those before, and ability must have
- * mattered before.
- */
-function isLeaked(responses: readonly ItemResponse[], priorDifficulty: number, window: number): boolean {
-  if (responses.length < 2 * window) return false
-  const earlier = responses.slice(0, -window)
-  const recent = responses.slice(-window)
-  const difficulty = estimateDifficulty(earlier, priorDifficulty)
-  const abilities = groupAbilities(recent)
-  if (surplusZ(recent, abilities, difficulty) < MIN_LEAK_Z || logFlatnessRatio(earlier) > 0) return false
-  const logLikelihood = (probabilityAt: (ability: number) => number) =>
-    recent.reduce((sum, { isCorrect }, index) => {
-      const probability = probabilityAt(abilities[index]!)
-      return sum + Math.log(isCorrect ? probability : 1 - probability)
-    }, 0)
-  const leaked = PREKNOWLEDGE_SHARES.map((share) =>
-    logLikelihood((ability) => share + (1 - share) * correctProbability(ability, difficulty)),
-  )
-  // The estimated difficulty has an error, too. It is not different from a shift of all abilities.
-  const variance = GROUP_ERROR_DEVIATION ** 2 + difficultyVariance(earlier, difficulty)
-  const notLeaked = GROUP_SHIFTS.map(
-    (shift) =>
-      logLikelihood((ability) => correctProbability(ability + shift, difficulty)) - (0.5 * shift ** 2) / variance,
-  )
-  return Math.max(...leaked) - Math.max(...notLeaked) > Math.log(LEAK_RATIO)
-}
-
-/** Returns by how many standard errors responses are correct more often than people of these abilities are expected to be. */
-function surplusZ(responses: readonly ItemResponse[], abilities: readonly number[], difficulty: number): number {
-  let surplus = 0
-  let variance = 0
-  for (const [index, { isCorrect }] of responses.entries()) {
-    const probability = correctProbability(abilities[index]!, difficulty)
-    surplus += (isCorrect ? 1 : 0) - probability
-    variance += probability * (1 - probability)
-  }
-  return surplus / Math.sqrt(variance)
-}
-
-/** Returns the variance of the posterior of a difficulty that was estimated from these responses. */
-function difficultyVariance(responses: readonly ItemResponse[], difficulty: number): number {
-  let information = 1 / DIFFICULTY_PRIOR_DEVIATION ** 2
-  for (const ability of groupAbilities(responses)) {
-    const probability = correctProbability(ability, difficulty)
-    information += slopeAt(ability, difficulty) ** 2 / (probability * (1 - probability))
-  }
-  return 1 / information
-}
-
-/** Returns how fast the probability of a correct response falls with the difficulty. */
-function slopeAt(ability: number, difficulty: number): number {
-  const known = (correctProbability(ability, difficulty) - GUESSING_PROBABILITY) / (1 - GUESSING_PROBABILITY)
-  return DISCRIMINATION * (1 - GUESSING_PROBABILITY) * known * (1 - known)
 }
 
 /**

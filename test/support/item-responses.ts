@@ -4,8 +4,8 @@ import { SeededRandom } from '../../server/measurement/seeded-random.ts'
 import type { SkillItem } from '../../server/questions/skill-items.ts'
 import type { TestApp } from './app.ts'
 
-/** How people respond to an item: as to a good one, or as to one with this defect. */
-type ResponsePattern = 'good' | 'miskeyed' | 'flat' | 'leaked'
+/** How people respond to an item: as to a good one, or as to one with this defect. Six of ten people know the key of a partly leaked item. */
+type ResponsePattern = 'good' | 'miskeyed' | 'flat' | 'leaked' | 'partly_leaked'
 
 interface ResponseOptions {
   orgId: string
@@ -17,18 +17,21 @@ interface ResponseOptions {
   source?: 'bank' | 'private' | 'ai'
   language?: string
   day?: string
+  /** The true difficulty of the item in logits; 0 by default. */
+  difficulty?: number
 }
 
 /** Stores responses of people with abilities from -2 to 2, without a conversation. The same call stores the same responses. */
 export async function insertResponses({ context }: Pick<TestApp, 'context'>, options: ResponseOptions): Promise<void> {
   const { orgId, itemId, skillNumber, count, pattern = 'good', mode = 'live', source = 'bank' } = options
-  const { language = 'en', day = '2026-03-11' } = options
+  const { language = 'en', day = '2026-03-11', difficulty = 0 } = options
   const random = new SeededRandom(`${itemId} ${pattern} ${language}`)
   const chance = () => random.below(1 << 20) / (1 << 20)
   const rows = Array.from({ length: count }, (_, index) => {
     const ability = chance() * 4 - 2
-    const known = 1 / (1 + Math.exp(-1.5 * ability))
-    const probability = pattern === 'flat' ? 0.5 : pattern === 'leaked' ? 0.98 : 0.25 + 0.75 * known
+    const known = 1 / (1 + Math.exp(-1.5 * (ability - difficulty)))
+    const knownShare = pattern === 'leaked' ? 0.98 : pattern === 'partly_leaked' ? 0.6 : 0
+    const probability = pattern === 'flat' ? 0.5 : knownShare + (1 - knownShare) * (0.25 + 0.75 * known)
     const choice = chance() < probability ? KEY : Math.floor(chance() * 3)
     // In a miskeyed item, the first distractor is the true key.
     const option = pattern === 'miskeyed' ? (choice === KEY ? 0 : choice === 0 ? KEY : choice) : choice

@@ -121,11 +121,16 @@ export interface SimulatedPerson {
   seed: string
 }
 
-/** Creates people with abilities that are uniformly distributed from -3 to 3. */
-export function createPeople(count: number, seed: string): SimulatedPerson[] {
+/** Creates people with abilities that are uniformly distributed, by default from -3 to 3. */
+export function createPeople(
+  count: number,
+  seed: string,
+  minAbility = -MAX_ABILITY,
+  maxAbility = MAX_ABILITY,
+): SimulatedPerson[] {
   const random = new SeededRandom(`people ${seed}`)
   return Array.from({ length: count }, (_, index) => ({
-    ability: (2 * uniform(random) - 1) * MAX_ABILITY,
+    ability: minAbility + uniform(random) * (maxAbility - minAbility),
     seed: `${seed} person ${index}`,
   }))
 }
@@ -134,13 +139,18 @@ export function createPeople(count: number, seed: string): SimulatedPerson[] {
  * Returns the option that a person chooses, by index in `options`. The choice depends on the person and the item only, so that the same
  * person gives the same answer in a conversation and in a simulation of the measurement alone.
  */
-function choose({ ability, seed }: SimulatedPerson, item: SimulatedItem, options: readonly number[], time = 0): number {
+function choose(
+  { ability, seed }: SimulatedPerson,
+  item: SimulatedItem,
+  options: readonly number[],
+  isAfterLeak = false,
+): number {
   const random = new SeededRandom(`${seed} answers ${item.id}`)
   // In a miskeyed item, the first distractor is right. If it is not shown, people guess.
   const rightOption = item.fault === 'miskeyed' ? 0 : KEY
   const rightIndex = options.indexOf(rightOption)
   if (rightIndex < 0) return random.below(options.length)
-  const isCorrect = uniform(random) < trueProbability(ability, item, time)
+  const isCorrect = uniform(random) < trueProbability(ability, item, isAfterLeak)
   if (isCorrect) return rightIndex
   const wrongIndexes = options.map((_, index) => index).filter((index) => index !== rightIndex)
   return random.pick(wrongIndexes)!
@@ -148,21 +158,19 @@ function choose({ ability, seed }: SimulatedPerson, item: SimulatedItem, options
 
 /** Returns whether a person knows the right option of an item; otherwise, `choose` returns a guess. */
 function knows({ ability, seed }: SimulatedPerson, item: SimulatedItem): boolean {
-  const probability = trueProbability(ability, item, 0)
+  const probability = trueProbability(ability, item, false)
   const guessing = item.fault === 'not_discriminating' ? probability : item.guessing
   return uniform(new SeededRandom(`${seed} answers ${item.id}`)) < (probability - guessing) / (1 - guessing)
 }
 
-/** Leaked items become known at this time; times are from 0 to 1. */
-const LEAK_TIME = 0.5
 const DEFAULT_LEAKED_SHARE = 0.95
 const FLAT_PROBABILITY = 0.5
 
-function trueProbability(ability: number, item: SimulatedItem, time: number): number {
+function trueProbability(ability: number, item: SimulatedItem, isAfterLeak: boolean): number {
   if (item.fault === 'not_discriminating') return FLAT_PROBABILITY
   const { guessing, trueDiscrimination, trueDifficulty } = item
   const probability = guessing + (1 - guessing) / (1 + Math.exp(-trueDiscrimination * (ability - trueDifficulty)))
-  if (item.fault !== 'leaked' || time <= LEAK_TIME) return probability
+  if (item.fault !== 'leaked' || !isAfterLeak) return probability
   return item.leakedShare! + (1 - item.leakedShare!) * probability
 }
 
@@ -206,7 +214,7 @@ export function askPerson(
   person: SimulatedPerson,
   items: readonly SimulatedItem[],
   rule: TestRule = SEQUENTIAL_TEST,
-  { time = 0, changesGuess = false }: { time?: number; changesGuess?: boolean } = {},
+  { isAfterLeak = false, changesGuess = false }: { isAfterLeak?: boolean; changesGuess?: boolean } = {},
 ): SimulatedForm {
   const drawable = items.map(({ pool, kind }) => ({ pool, kind, distractorCount: DISTRACTORS }))
   const asked: number[] = []
@@ -216,7 +224,7 @@ export function askPerson(
   while (rule.needsMore(responses, items.length)) {
     const drawn = drawItem(drawable, asked, `${person.seed} skill 0`)!
     const item = items[drawn.item]!
-    const choice = choose(person, item, drawn.options, time)
+    const choice = choose(person, item, drawn.options, isAfterLeak)
     asked.push(drawn.item)
     form.push({ item, options: drawn.options, choice })
     responses.push({
@@ -405,24 +413,53 @@ const CALIBRATION_RESPONSES = 200
 /** Statistics are recomputed after this many responses. More checks would find faults earlier, and more false ones. */
 const RESPONSES_PER_CHECK = 40
 
+export interface CalibrationOptions extends Pick<Assumptions, 'discrimination' | 'guessing' | 'difficultyShift'> {
+  /** The share of people who know the key of a leaked item. */
+  leakedShare?: number
+  /** The number of people after the leak; by default as many as before. */
+  peopleAfterLeak?: number
+  /** The people after the leak, if they differ from those before. */
+  newcomers?: Newcomers
+}
+
+interface Newcomers {
+  minAbility?: number
+  maxAbility?: number
+  /** Standard deviation, in logits, of the difference in difficulty that each item has for them, for example in another language. */
+  difficultyDeviation?: number
+}
+
 /**
  * Collects responses to skills of 24 items and checks them for retirement again and again, as the statistics job does. In each skill,
  * one item is miskeyed, one does not discriminate, and one of each difficulty leaks. Discriminations of good items differ, too.
  */
 export function simulateCalibration(
   skills: number,
-  peoplePerSkill: number,
+  peopleBeforeLeak: number,
   seed: string,
-  leakedShare = DEFAULT_LEAKED_SHARE,
+  options: CalibrationOptions = {},
 ): CalibrationResult {
+  const { leakedShare = DEFAULT_LEAKED_SHARE, peopleAfterLeak = peopleBeforeLeak, newcomers } = options
   const difficulties: { skill: number; trueDifficulty: number; estimate: number }[] = []
   const outcomes: { group: ItemGroup; reason?: RetirementReason; responses: number }[] = []
   for (let skill = 0; skill < skills; skill++) {
     const random = new SeededRandom(`${seed} calibration ${skill}`)
-    const items = createItems(CALIBRATED_ITEMS_PER_SKILL, `${seed} ${skill}`)
+    const items = createItems(CALIBRATED_ITEMS_PER_SKILL, `${seed} ${skill}`, options)
     for (const item of items) item.trueDiscrimination *= Math.exp(0.2 * normal(random))
     plantFaults(random.shuffled(items), leakedShare)
-    const responses = collectResponses(items, createPeople(peoplePerSkill, `${seed} ${skill}`))
+    const people = createPeople(peopleBeforeLeak + peopleAfterLeak, `${seed} ${skill}`)
+    const responses = new Map<string, TimedResponse[]>(items.map(({ id }) => [id, []]))
+    collectResponses(responses, items, people.slice(0, peopleBeforeLeak), { isAfterLeak: false })
+    if (newcomers) {
+      const { minAbility, maxAbility, difficultyDeviation = 0 } = newcomers
+      const theirItems = items.map((item) => ({
+        ...item,
+        trueDifficulty: item.trueDifficulty + difficultyDeviation * normal(random),
+      }))
+      const them = createPeople(peopleAfterLeak, `${seed} ${skill} newcomers`, minAbility, maxAbility)
+      const language = difficultyDeviation > 0 ? 'hi' : 'en'
+      collectResponses(responses, theirItems, them, { isAfterLeak: true, language })
+    } else collectResponses(responses, items, people.slice(peopleBeforeLeak), { isAfterLeak: true })
     for (const item of items) {
       const itemResponses = responses.get(item.id)!
       if (!item.fault)
@@ -478,18 +515,18 @@ function correlationOf(difficulties: readonly { trueDifficulty: number; estimate
 
 interface TimedResponse {
   response: ItemResponse
-  time: number
+  isAfterLeak: boolean
 }
 
-/** Returns the responses to each item, in the order of time. */
+/** Adds the responses of people to those of each item. */
 function collectResponses(
+  responses: Map<string, TimedResponse[]>,
   items: readonly SimulatedItem[],
   people: readonly SimulatedPerson[],
-): Map<string, TimedResponse[]> {
-  const responses = new Map<string, TimedResponse[]>(items.map(({ id }) => [id, []]))
-  for (const [index, person] of people.entries()) {
-    const time = index / people.length
-    const form = askPerson(person, items, SEQUENTIAL_TEST, { time })
+  { isAfterLeak, language = 'en' }: { isAfterLeak: boolean; language?: string },
+): void {
+  for (const person of people) {
+    const form = askPerson(person, items, SEQUENTIAL_TEST, { isAfterLeak })
     const answers = form.items.map(({ item, options, choice }) => ({
       difficulty: item.difficulty,
       isCorrect: options[choice] === KEY,
@@ -503,12 +540,12 @@ function collectResponses(
           option: option === KEY ? KEY_OPTION : String(option),
           restAbility: abilities[position]!,
           seconds: 20,
+          language,
         },
-        time,
+        isAfterLeak,
       })
     }
   }
-  return responses
 }
 
 /** Checks an item after every few responses until it is retired. Returns the reason, and how many responses that took. */
@@ -516,7 +553,7 @@ function retirement(
   { difficulty, fault }: SimulatedItem,
   responses: readonly TimedResponse[],
 ): { reason?: RetirementReason; responses: number } {
-  const firstRelevant = fault === 'leaked' ? responses.findIndex(({ time }) => time > LEAK_TIME) : 0
+  const firstRelevant = fault === 'leaked' ? responses.findIndex(({ isAfterLeak }) => isAfterLeak) : 0
   for (let count = RESPONSES_PER_CHECK; count <= responses.length; count += RESPONSES_PER_CHECK) {
     const reason = findRetirementReason(
       responses.slice(0, count).map(({ response }) => response),
