@@ -37,7 +37,8 @@ Examples:
   $ npx attestry key create --org ORG_… --mode test
   $ npx attestry request GET /shifts`,
   )
-await runProgram(program, commands, { reportError })
+// Not awaited: in a bundle, modules that are loaded later can import this one, and would wait until it has been evaluated.
+void runProgram(program, commands, { reportError })
 
 function describeError(error: Error & { code?: string }): string {
   const connectionLost =

@@ -2,9 +2,11 @@
 // before anything is installed, and is therefore plain JavaScript without dependencies.
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
+import { constants, setPriority } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundlesFolder, bundlesOption } from './modules/bundled-packages.mjs'
+import { programFolder } from './modules/bundled-program.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 /** The first Node version that runs TypeScript without a flag. */
@@ -15,15 +17,35 @@ const NODE_FLAGS = ['--max-semi-space-size=8']
 const MEMORY_ENV = { MALLOC_ARENA_MAX: '1' }
 const PROGRESS_INTERVAL_MS = 10_000
 const PARENT_CHECK_INTERVAL_MS = 500
+const BUNDLING_DELAY_MS = 15_000
 
-/** Installs the packages of package-lock.json if node_modules lacks one or has another version, and bundles some of them. */
+/**
+ * Installs the packages of package-lock.json if node_modules lacks one or has another version, and bundles some of them. After an
+ * installation, it also bundles the programs.
+ */
 export async function install({ dev }) {
-  if (findMissingPackage({ dev })) await installPackages({ dev })
-  if (existsSync(bundlesFolder())) return
-  const code = await run(nodeBinary(), [join(root, 'scripts/modules/bundled-packages.mjs')], {
+  const isPackageMissing = findMissingPackage({ dev }) !== undefined
+  if (isPackageMissing) await installPackages({ dev })
+  if (!existsSync(bundlesFolder())) await writeBundles('bundled-packages.mjs')
+  if (isPackageMissing && !existsSync(programFolder())) await writeBundles('bundled-program.mjs')
+}
+
+async function writeBundles(script) {
+  const code = await run(nodeBinary(), [join(root, 'scripts/modules', script)], {
     stdio: ['ignore', 'ignore', 'inherit'],
   })
-  if (code !== 0) print('bundling packages failed; see the output above. Starting without bundles, which takes longer')
+  if (code !== 0) print('bundling modules failed; see the output above. Starting without bundles, which takes longer')
+}
+
+/** Bundles the programs for the next start if their sources have changed, when the server has started, and with the lowest priority. */
+function bundleForNextStart() {
+  setTimeout(() => {
+    if (existsSync(programFolder())) return
+    const child = spawn(nodeBinary(), [join(root, 'scripts/modules/bundled-program.mjs')], { stdio: 'ignore' })
+    child.on('error', () => {}) // the next start loads the modules one by one
+    child.on('spawn', () => setPriority(child.pid, constants.priority.PRIORITY_LOW))
+    process.on('exit', () => child.kill())
+  }, BUNDLING_DELAY_MS)
 }
 
 async function installPackages({ dev }) {
@@ -119,7 +141,7 @@ const tasks = {
   test: { script: 'scripts/test.ts', dev: true },
   check: { script: 'scripts/check.ts', dev: true },
   verify: { script: 'scripts/verify.ts', dev: true },
-  bench: { script: 'bench/run.ts', dev: true },
+  bench: { script: 'bench/run.ts', dev: true, printsHelp: true },
   openapi: { script: 'scripts/openapi.ts', dev: true },
   'api-types': { script: 'scripts/api-types.ts', dev: true },
   sdks: { script: 'scripts/sdks.ts', dev: true },
@@ -127,17 +149,30 @@ const tasks = {
   tables: { script: 'scripts/tables.ts', dev: true },
   'env-template': { script: 'scripts/env-template.ts', dev: false },
   release: { script: 'scripts/release.ts', dev: false },
-  'tag-release': { script: 'scripts/tag-release.ts', dev: true },
+  'tag-release': { script: 'scripts/tag-release.ts', dev: true, printsHelp: true },
   'first-webhook': { script: 'scripts/first-webhook.ts', dev: false },
   screenshots: { script: 'scripts/screenshots.ts', dev: true },
   sbom: { script: 'scripts/sbom.ts', dev: true },
   'scan-dependencies': { script: 'scripts/scan-dependencies.ts', dev: true },
 }
 
+/** Returns the comment in which a script describes its options: its first block of lines that start with "//". */
+function helpOf(script) {
+  const lines = readFileSync(join(root, script), 'utf8').split('\n')
+  const start = lines.findIndex((line) => line.startsWith('// '))
+  const length = lines.slice(start).findIndex((line) => !line.startsWith('//'))
+  return lines.slice(start, start + length).map((line) => line.replace(/^\/\/ ?/, ''))
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [name, ...args] = process.argv.slice(2)
   const task = tasks[name]
   if (!task) fail(`unknown task ${name}; expected one of ${Object.keys(tasks).join(', ')}`)
+  if (args.includes('--help') && !task.printsHelp) {
+    console.log(helpOf(task.script).join('\n'))
+    process.exit(0)
+  }
   await install(task)
   runScript(task.script, args)
+  if (name === 'start') bundleForNextStart()
 }

@@ -1,10 +1,21 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, cpSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
 import { buildPages } from '../server/web-assets/build.ts'
 import { bundlesFolder } from './modules/bundled-packages.mjs'
+import { programFolder, writeProgramBundles } from './modules/bundled-program.mjs'
+import { parseOptions } from './parse-options.ts'
 import { DATABASE_PACKAGE, findRuntimePackages, NODE_PACKAGE } from './release/packages.ts'
 import { findSourceFiles } from './release/source-files.ts'
 
@@ -36,14 +47,15 @@ const DATA_PATHS = [
 /** Files of packages that no program reads at run time. */
 const UNUSED_PACKAGE_FILE = /\.(d\.[cm]?ts|map|tsbuildinfo)$|\.a$/
 
+/** As deep as the folder in which the program is bundled, because it finds its files by relative paths. */
+const PROGRAM_PATH = 'node_modules/.cache/attestry-program/release'
+
 const root = fileURLToPath(new URL('..', import.meta.url))
-const { values: options } = parseArgs({
-  options: {
-    output: { type: 'string', default: join(root, 'release') },
-    'with-node': { type: 'boolean', default: false },
-    'without-embedded-database': { type: 'boolean', default: false },
-    'no-archive': { type: 'boolean', default: false },
-  },
+const { values: options } = parseOptions({
+  output: { type: 'string', default: join(root, 'release') },
+  'with-node': { type: 'boolean', default: false },
+  'without-embedded-database': { type: 'boolean', default: false },
+  'no-archive': { type: 'boolean', default: false },
 })
 
 const packageJson = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
@@ -60,6 +72,8 @@ for (const path of DATA_PATHS) copy(path)
 for (const path of readdirSync(join(root, 'sdks'))) if (path !== 'vectors.json') copyIfPresent(`sdks/${path}/README.md`)
 for (const path of packagePaths) copyPackage(path)
 cpSync(bundlesFolder(), join(folder, 'bundled-packages'), { recursive: true })
+if (!existsSync(programFolder())) await writeProgramBundles()
+cpSync(programFolder(), join(folder, PROGRAM_PATH), { recursive: true })
 if (options['with-node']) copyNode()
 writePackageJson()
 writeLauncher()
@@ -154,10 +168,10 @@ if (major < ${MIN_NODE_MAJOR}) {
   console.error(\`attestry: Node.js ${MIN_NODE_MAJOR} or later is required; this is \${process.versions.node}\`)
   process.exit(1)
 }
-// Packages of hundreds of modules are loaded from a few files, which takes half the time.
+// The program is loaded from a few files. For what it loads from its sources, such as worker threads, so are packages of hundreds of modules.
 const bundles = fileURLToPath(new URL('../bundled-packages', import.meta.url))
 await import(\`../scripts/modules/resolve-modules.mjs?bundles=\${encodeURIComponent(bundles)}\`)
-await import('../cli/main.ts')
+await import('../${PROGRAM_PATH}/cli.mjs')
 `
   writeFileSync(join(folder, 'bin/attestry.mjs'), program)
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { parseOptions } from './parse-options.ts'
 import { findBundledSoftware } from './supply-chain/bundled-software.ts'
 import { checkLicences } from './supply-chain/licences.ts'
 import { checkSources, readLockedPackages } from './supply-chain/lock-file.ts'
@@ -12,12 +12,10 @@ import { checkSbom, generateSbom, omitDevPackages } from './supply-chain/sbom.ts
 //   npm run sbom -- --output FOLDER    writes them to another folder
 //   npm run sbom -- --check            writes nothing
 // Fails if a package has no hash, comes from outside the registry or has a licence that is not accepted, or if an SBOM is not valid.
-const { values: options } = parseArgs({
-  options: {
-    check: { type: 'boolean', default: false },
-    output: { type: 'string', default: 'sbom' },
-    root: { type: 'string', default: fileURLToPath(new URL('..', import.meta.url)) },
-  },
+const { values: options } = parseOptions({
+  check: { type: 'boolean', default: false },
+  output: { type: 'string', default: 'sbom' },
+  root: { type: 'string', default: fileURLToPath(new URL('..', import.meta.url)) },
 })
 const packages = readLockedPackages(options.root)
 const bundledSoftware = packages.flatMap(({ name, version }) => findBundledSoftware(name, version) ?? [])

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { parseOptions } from './parse-options.ts'
 import { readLockedPackages } from './supply-chain/lock-file.ts'
 import { runNpm } from './supply-chain/run-npm.ts'
 
@@ -40,14 +40,12 @@ interface AcceptedAdvisory {
   until: string
 }
 
-const { values: options } = parseArgs({
-  options: {
-    required: { type: 'boolean', default: false },
-    root: { type: 'string', default: fileURLToPath(new URL('..', import.meta.url)) },
-    accepted: {
-      type: 'string',
-      default: fileURLToPath(new URL('supply-chain/accepted-advisories.json', import.meta.url)),
-    },
+const { values: options } = parseOptions({
+  required: { type: 'boolean', default: false },
+  root: { type: 'string', default: fileURLToPath(new URL('..', import.meta.url)) },
+  accepted: {
+    type: 'string',
+    default: fileURLToPath(new URL('supply-chain/accepted-advisories.json', import.meta.url)),
   },
 })
 

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
 import { buildPages } from '../server/web-assets/build.ts'
 import { launchChromium } from '../test/browser/chromium.ts'
 import { prepareTemplate, startCluster } from '../test/runner/cluster.ts'
@@ -9,24 +8,29 @@ import { pictures } from '../test/screenshots/pictures.ts'
 import { startSampleServer } from '../test/screenshots/sample-data.ts'
 import { takeScreenshots } from '../test/screenshots/take-screenshots.ts'
 import { CleanupList } from '../test/support/cleanup.ts'
+import { parseOptions } from './parse-options.ts'
 
 // Takes screenshots of every page on sample data, on a phone and a desktop, in light and dark colours.
 //   npm run screenshots                              all pages
 //   npm run screenshots -- campaigns front           pages whose name contains one of the words
 //   npm run screenshots -- --out some/folder         the folder of the files; by default, screenshots/
 //   npm run screenshots -- --check                   also runs axe on every page
+//   npm run screenshots -- --language hi             the language of the browser, which the pages use
+//   npm run screenshots -- --width 360               only one width, in pixels
 //   npm run screenshots -- --docs                    only updates the pictures of the README and the front page, in docs/pictures/
 
 const DOCUMENTATION_FOLDER = fileURLToPath(new URL('../docs/pictures', import.meta.url))
 
-const { values, positionals } = parseArgs({
-  options: {
+const { values, positionals } = parseOptions(
+  {
     out: { type: 'string', default: 'screenshots' },
     check: { type: 'boolean', default: false },
+    language: { type: 'string', default: 'en' },
+    width: { type: 'string' },
     docs: { type: 'boolean', default: false },
   },
-  allowPositionals: true,
-})
+  { allowPositionals: true },
+)
 const selected = pictures.filter(
   ({ name }) => positionals.length === 0 || positionals.some((word) => name.includes(word)),
 )
@@ -66,6 +70,8 @@ try {
       folder,
       pictures: selected,
       check: values.check,
+      language: values.language,
+      ...(values.width ? { widths: [Number(values.width)] } : {}),
       onPicture: (name) => console.log(`  ${name}`),
     })
 } finally {

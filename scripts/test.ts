@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
@@ -13,6 +13,7 @@ import { startExternalPostgres } from '../test/runner/external.ts'
 import { isPgBouncerAvailable, PGBOUNCER_ADVICE, startPgBouncer } from '../test/runner/pooler.ts'
 import type { TestSummary } from '../test/runner/summary-reporter.ts'
 import { bundlesOption } from './modules/bundled-packages.mjs'
+import { programFolder, writeProgramBundles } from './modules/bundled-program.mjs'
 
 // Starts a PostgreSQL server, runs the tests against it, stops it, and lists the slowest test files.
 //   npm test                                          all tests, on the embedded PostgreSQL
@@ -53,6 +54,8 @@ if (options.pooled && !isPgBouncerAvailable()) {
 }
 
 await buildPages()
+// The processes of servers and commands that the tests start load their modules from bundles, like the product.
+if (options.paths.length === 0 && !existsSync(programFolder())) await writeProgramBundles()
 const cluster = options.external ? await startExternalPostgres() : await startCluster({ inMemory: true })
 const pooler = options.pooled ? await startPgBouncer(cluster.url) : undefined
 const reportFolder = await mkdtemp(join(tmpdir(), 'attestry-failed-'))

@@ -6,6 +6,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { programFolder } from './bundled-program.mjs'
 
 const MODULES_FOLDER = fileURLToPath(new URL('../../node_modules', import.meta.url))
 const HOOK = new URL('resolve-modules.mjs', import.meta.url)
@@ -28,10 +29,12 @@ export function bundlesFolder() {
   return join(MODULES_FOLDER, '.cache/attestry-packages', hashSources())
 }
 
-/** Returns the option of Node.js with which a process loads the bundles. */
+/** Returns the option of Node.js with which a process loads the bundles, and that of its program if there is one of the current sources. */
 export function bundlesOption() {
   const url = new URL(HOOK)
   url.searchParams.set('bundles', bundlesFolder())
+  const program = programFolder()
+  if (existsSync(program)) url.searchParams.set('program', program)
   return `--import=${url.href}`
 }
 

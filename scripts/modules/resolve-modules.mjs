@@ -7,11 +7,20 @@ import module from 'node:module'
 import { pathToFileURL } from 'node:url'
 
 const ROOT_URL = new URL('../../', import.meta.url).href
-const bundlesFolder = new URL(import.meta.url).searchParams.get('bundles')
+const { searchParams } = new URL(import.meta.url)
+const bundlesFolder = searchParams.get('bundles')
 const bundleNames = new Set(readdirSync(bundlesFolder, { recursive: true }))
+const programFolder = searchParams.get('program')
+/** The first modules of the programs, for which the folder has a bundle: server.mjs and cli.mjs. */
+const PROGRAM_MODULE = /^(server|cli)\/main\.ts$/
 
 module.registerHooks?.({
   resolve(specifier, context, nextResolve) {
+    if (programFolder !== null && context.parentURL === undefined && specifier.startsWith(ROOT_URL)) {
+      const [, program] = PROGRAM_MODULE.exec(specifier.slice(ROOT_URL.length)) ?? []
+      if (program !== undefined)
+        return { url: pathToFileURL(`${programFolder}/${program}.mjs`).href, format: 'module', shortCircuit: true }
+    }
     if (!context.parentURL?.startsWith(ROOT_URL) || !context.conditions.includes('import'))
       return nextResolve(specifier, context)
     if (specifier.startsWith('.') && specifier.endsWith('.ts') && !context.parentURL.includes('/node_modules/'))

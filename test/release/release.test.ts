@@ -181,7 +181,7 @@ test('a release contains no tests, no build tools and no packages for developmen
   assert.ok(files.includes('web/dist/console/index.html'), 'built pages')
   assert.deepEqual(
     files.filter((file) => /\.test\.ts$|^(test|bench|scripts|web\/(?!dist))/.test(file)),
-    ['scripts', 'scripts/modules', 'scripts/modules/resolve-modules.mjs'], // loads the bundled packages
+    ['scripts', 'scripts/modules', 'scripts/modules/resolve-modules.mjs'], // loads the bundles
   )
   for (const name of ['vite', 'rolldown', 'preact', 'typescript', '@biomejs/biome', `node-linux-${process.arch}`])
     assert.equal(existsSync(join(release, 'node_modules', name)), false, name)

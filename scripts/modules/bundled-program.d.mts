@@ -1,0 +1,2 @@
+export declare function programFolder(): string
+export declare function writeProgramBundles(): Promise<void>
