@@ -7,6 +7,7 @@ import {
   boxHtml as renderBox,
   emailHtml as renderEmail,
 } from '../mail/email-html.ts'
+import type { AccountLanguage } from './auth/account-language.ts'
 
 // Parts of the emails to members and operators, which have the look of the product.
 
@@ -36,6 +37,6 @@ export function emailLinkList(links: { label: string; url: string }[]): string {
   return `<ul style="${PARAGRAPH_STYLE}">${links.map(({ label, url }) => `<li>${linkHtml(url, PRODUCT, label)}</li>`).join('')}</ul>`
 }
 
-export function emailHtml(title: string, parts: string[]): string {
-  return renderEmail({ language: 'en', title, body: parts.join('\n'), brand: PRODUCT })
+export function emailHtml(language: AccountLanguage, title: string, parts: string[]): string {
+  return renderEmail({ language, title, body: parts.join('\n'), brand: PRODUCT })
 }

@@ -32,8 +32,8 @@ export const consoleJobs = [
 
 export function handleConsoleJobs(worker: Worker, context: Context): void {
   const { db, clock } = context
-  worker.handle(emailSignInLink, async ({ email, source = {}, requestId = '' }) => {
-    if (await db.transaction((tx) => sendSignInLink(tx, context, email))) return
+  worker.handle(emailSignInLink, async ({ email, language, source = {}, requestId = '' }) => {
+    if (await db.transaction((tx) => sendSignInLink(tx, context, { email, language }))) return
     await context.audit.recordFailure({ action: 'session.fail', reason: 'unknown address', email, source, requestId })
   })
   worker.handle(cleanUpConsole, async () => {

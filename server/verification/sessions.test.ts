@@ -105,6 +105,43 @@ test('a session is opened, completed in steps and read', async () => {
   assert.notEqual((await openSession({ externalStudentId: 'stu-2' })).userId, serviceUserId)
 })
 
+test('all chosen items of each kind are stored, in the order of the student, and others are not', async () => {
+  const { openSession, storeSkills, chooseMethod, storeItems } = await setUp()
+  const { projects, workExperiences, certificates } = aStudent()
+  const copies = [1, 2, 3]
+  const session = await openSession({
+    projects: copies.map((n) => ({ ...projects[0], externalProjectId: `p-${n}`, projectName: `Hall ${n}` })),
+    workExperiences: copies.map((n) => ({ ...workExperiences[0], externalExperienceId: `w-${n}`, role: `Role ${n}` })),
+    certificates: copies.map((n) => ({
+      ...certificates[0],
+      externalCertificateId: `c-${n}`,
+      certificateName: `Trade ${n}`,
+    })),
+  })
+  await storeSkills(session)
+  await chooseMethod(session, 'human')
+  const { body } = await storeItems(session, {
+    projectIds: ['p-3', 'p-1'],
+    workExperienceIds: ['w-2', 'w-3'],
+    credentialIds: ['c-1', 'c-3'],
+  })
+  const { stored } = body.data
+  assert.deepEqual(
+    [
+      stored.projects.map(({ projectName }: any) => projectName),
+      stored.experience.map(({ role }: any) => role),
+      stored.certificates.map(({ certificateName }: any) => certificateName),
+    ],
+    [
+      ['Hall 1', 'Hall 3'],
+      ['Role 2', 'Role 3'],
+      ['Trade 1', 'Trade 3'],
+    ],
+  )
+  const ids = stored.certificates.map(({ serviceCertificateId }: any) => serviceCertificateId)
+  assert.equal(new Set(ids).size, 2)
+})
+
 test('POST /verify names every invalid field', async () => {
   const { call, key } = await setUp()
   const tooManyProjects = Array.from({ length: 51 }, (_, i) => ({

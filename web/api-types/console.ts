@@ -29,6 +29,8 @@ import type {
   VerificationStatus,
 } from './verification.ts'
 
+export type AccountLanguage = 'en' | 'hi'
+
 export interface ActiveLimits {
   cooldowns: {
     key_id: string
@@ -457,6 +459,8 @@ export interface ConsoleSession {
   email: string
   /** The name of the person, which colleagues see. */
   name: string | null
+  /** The language of emails, which the person has chosen. Null: none was chosen, and emails are in English. */
+  language: AccountLanguage | null
   /** CSRF token. Send it in the `x-csrf-token` header with every write. */
   csrf: string
   expires_at: string

@@ -80,7 +80,7 @@ const en = {
     'This service is paused. Your answer is saved on this device, and your link stays valid. Please try again later.',
   rateLimited: 'Too many attempts. Please wait a moment and try again.',
   yourData: 'Your data and your rights',
-  agreement: 'With your answer, you agree to this use of your data.',
+  agreement: 'With your answer, you agree to the use of your data that is described below.',
   retry: 'Try again',
 }
 
@@ -160,7 +160,7 @@ const hi: typeof en = {
   paused: 'यह सेवा अभी रुकी हुई है। आपका जवाब इसी फ़ोन पर सुरक्षित है और आपका लिंक चलता रहेगा; कृपया बाद में फिर कोशिश करें।',
   rateLimited: 'बहुत बार कोशिश हुई। थोड़ा रुककर फिर कोशिश करें।',
   yourData: 'आपकी जानकारी और आपके अधिकार',
-  agreement: 'जवाब देकर आप अपनी जानकारी के इस इस्तेमाल से सहमत होते हैं।',
+  agreement: 'जवाब देकर आप नीचे बताए गए अपनी जानकारी के इस्तेमाल से सहमत होते हैं।',
   retry: 'फिर कोशिश करें',
 }
 

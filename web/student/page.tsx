@@ -108,7 +108,11 @@ export function StudentPage({ token, initialSession, startLanguage, onEnded }: P
             ) : (
               <Ending title={pageTexts.expiredTitle} text={pageTexts.expiredText} pageTexts={pageTexts} />
             )}
-            {token && <YourDataLink kind="session" token={token} label={pageTexts.yourData} />}
+            {token && (
+              <p>
+                <YourDataLink kind="session" token={token} label={pageTexts.yourData} />
+              </p>
+            )}
           </>
         ) : error ? (
           <section class="card stack-tight" role="alert">

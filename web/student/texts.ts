@@ -68,8 +68,8 @@ const en = {
     'Five questions per skill, or three if you chose more than six skills.',
     'You have 60 minutes. You can close this page and come back.',
     'If this page is open when the time ends, your answers are submitted. Otherwise the attempt counts as not passed.',
-    'A skill passes if your answers show it clearly: nearly all of them must be correct.',
-    'You pass with 70 % correct answers and at least one passed skill. You can try each skill three times in 30 days.',
+    'You pass with 70 % correct answers in all and at least one passed skill. A skill passes if nearly all of its answers are correct.',
+    'You can try each skill three times in 30 days.',
   ],
   notAssessable: (names: string) =>
     `There are too few questions about ${names}. You will be asked only about the other skills. To have every skill verified, let someone confirm them.`,
@@ -268,8 +268,8 @@ const hi: typeof en = {
     'हर हुनर के पाँच सवाल; छह से ज़्यादा हुनर चुनने पर तीन।',
     'आपके पास 60 मिनट हैं; पेज बंद करके वापस आ सकते हैं।',
     'समय पूरा होने पर यह पेज खुला हो तो आपके जवाब अपने आप जमा हो जाते हैं। नहीं तो यह कोशिश पास नहीं मानी जाती।',
-    'हुनर तब पास होता है जब जवाबों से वह साफ़ दिखे: लगभग सभी जवाब सही होने चाहिए।',
-    '70 % सही जवाब और कम से कम एक हुनर पास होने पर आप पास। एक हुनर 30 दिन में तीन बार आज़माया जा सकता है।',
+    'कुल 70 % सही जवाब और कम से कम एक हुनर पास होने पर आप पास। हुनर तब पास होता है जब उसके लगभग सभी जवाब सही हों।',
+    'एक हुनर 30 दिन में तीन बार आज़माया जा सकता है।',
   ],
   notAssessable: (names) =>
     `${names} के बारे में बहुत कम सवाल हैं। आपसे सिर्फ़ बाकी हुनर के सवाल पूछे जाएँगे। सभी हुनर की जाँच के लिए किसी से पुष्टि करवाएँ।`,

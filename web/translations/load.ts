@@ -20,22 +20,29 @@ export async function loadTexts(): Promise<void> {
 
 /** Returns the user's choice, or the first language of the browser that the console supports. */
 function preferredLanguage(): Language {
-  const names = [readChoice(), ...navigator.languages.map((name) => name.toLowerCase().split('-')[0])]
+  const names = [readChosenLanguage(), ...navigator.languages.map((name) => name.toLowerCase().split('-')[0])]
   return names.find((name): name is Language => name !== undefined && name in LANGUAGES) ?? 'en'
 }
 
-function readChoice(): string | undefined {
+/** Returns the language that the user chose in this browser. */
+export function readChosenLanguage(): Language | undefined {
   try {
-    return localStorage.getItem(STORAGE_KEY) ?? undefined
+    const choice = localStorage.getItem(STORAGE_KEY)
+    return choice !== null && choice in LANGUAGES ? (choice as Language) : undefined
   } catch {
     return undefined
   }
 }
 
-/** Stores the choice and reloads the page, because modules translate some of their texts when they are loaded. */
+/**
+ * Stores the choice and reloads the page, because modules translate some of their texts when they are loaded. A browser that stores nothing
+ * keeps its language.
+ */
 export function chooseLanguage(language: Language): void {
   try {
     localStorage.setItem(STORAGE_KEY, language)
-  } catch {}
+  } catch {
+    return
+  }
   location.reload()
 }

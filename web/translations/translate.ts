@@ -16,9 +16,9 @@ export function currentLanguage(): Language {
   return language
 }
 
-/** Returns the locale of numbers and dates: undefined stands for the one of the browser. */
+/** Returns the locale of numbers and dates: undefined stands for the one of the browser, if that has the language of the page. */
 export function displayLocale(): string | undefined {
-  return language === 'en' ? undefined : `${language}-IN`
+  return language === 'en' && /^en\b/i.test(navigator.language) ? undefined : `${language}-IN`
 }
 
 /**

@@ -99,6 +99,10 @@ test('recruiters see the orders of their organisation and send reports again', a
   const other = await createCampaignPartner(app)
   const stranger = await signInMember(app, other.orgId, 'owner')
   assert.equal((await stranger.post(`/orgs/${other.orgId}/test/ats/orders/${assessmentId}/replay`)).status, 404)
+  await partner.remove(`/campaigns/${body.data.items[0].campaign_id}`)
+  assert.equal((await partner.remove(`/mandates/${mandate_id}`)).status, 200)
+  const withArchivedJob = await recruiter.get(`${path}/connections/${connectionId}/orders`)
+  assert.equal(withArchivedJob.body.data.items[0].test_name, 'Electrician, Metro Ltd')
 })
 
 test('the checks of a connection show that the last report was not accepted, also after accepted ones', async (t) => {

@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { hashToken } from '../../platform/token-hash.ts'
 import { recordAuditEntry } from '../audit.ts'
+import { findLanguage } from './account-language.ts'
 import { readSessionCookie, setSessionCookie } from './cookies.ts'
 import { sourceOf } from './guards.ts'
 import { recordSignIn } from './members.ts'
@@ -35,7 +36,11 @@ export async function beginSession(
   const source = sourceOf(request)
   const token = await createSession(tx, context, { email, source, providerId: provider?.providerId, confirmedAt })
   const session = (await findSession(tx, context, token))!
-  if (provider?.orgId !== null) await recordSignIn(tx, clock, email, provider?.orgId)
+  if (provider?.orgId !== null) {
+    // A session with a provider has no access to the person's other organisations.
+    const language = provider ? null : await findLanguage(tx, email)
+    await recordSignIn(tx, clock, { email, orgId: provider?.orgId, language })
+  }
   if (session.isOperator) await recordOperatorSignIn(tx, clock, email)
   await recordAuditEntry(tx, clock, {
     who: email,

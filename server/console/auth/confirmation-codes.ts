@@ -5,7 +5,9 @@ import { queueEmail } from '../../mail/mail.ts'
 import { MINUTE } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { emailBox, emailHtml, emailParagraph } from '../email-parts.ts'
+import { type AccountLanguage, findLanguage } from './account-language.ts'
 import { confirmSession, type SignedInSession } from './sessions.ts'
+import { SIGN_IN_EMAIL_TEXTS } from './sign-in-email-texts.ts'
 
 const CODE_VALID_MS = 10 * MINUTE
 const CODE_DIGITS = 8
@@ -13,28 +15,29 @@ const MAX_ATTEMPTS = 5
 
 type CodeDeps = Pick<Context, 'clock' | 'vault' | 'queue' | 'config' | 'mailboxes'>
 
-/** Emails a code to the person of the session, which replaces their previous code. */
-export async function sendConfirmationCode(tx: Tx, deps: CodeDeps, session: SignedInSession): Promise<void> {
+/** Emails a code to the person of the session, which replaces their previous code: in their language, or else in that of the page. */
+export async function sendConfirmationCode(
+  tx: Tx,
+  deps: CodeDeps,
+  session: SignedInSession,
+  pageLanguage: AccountLanguage,
+): Promise<void> {
   const code = String(randomInt(10 ** CODE_DIGITS)).padStart(CODE_DIGITS, '0')
   await sql`
     insert into console_codes (token_hash, code_mac, expires_at)
     values (${session.tokenHash}, ${codeMac(deps, session, code)}, ${new Date(deps.clock.now() + CODE_VALID_MS)})
     on conflict (token_hash) do update
     set code_mac = excluded.code_mac, expires_at = excluded.expires_at, attempts = 0`.execute(tx)
-  const subject = 'Your confirmation code'
-  const intro = `Your confirmation code for the Attestry console is ${code.slice(0, 4)} ${code.slice(4)}. It works once and expires in ${CODE_VALID_MS / MINUTE} minutes. Do not share it.`
-  const disclaimer =
-    'If you did not request this code, another person may be using your session: open the console and sign out of all sessions.'
+  const language = (await findLanguage(tx, session.email)) ?? pageLanguage
+  const { subject, title, disclaimer, ...texts } = SIGN_IN_EMAIL_TEXTS[language].code
+  const shownCode = `${code.slice(0, 4)} ${code.slice(4)}`
+  const intro = texts.intro(shownCode, CODE_VALID_MS / MINUTE)
   await queueEmail(tx, deps, {
     kind: 'sign_in',
     to: { address: session.email },
     subject,
     text: [intro, disclaimer].join('\n\n'),
-    html: emailHtml(subject, [
-      emailParagraph(intro),
-      emailBox('Confirmation code', `${code.slice(0, 4)} ${code.slice(4)}`),
-      emailParagraph(disclaimer),
-    ]),
+    html: emailHtml(language, subject, [emailParagraph(intro), emailBox(title, shownCode), emailParagraph(disclaimer)]),
   })
 }
 

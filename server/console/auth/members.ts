@@ -5,6 +5,7 @@ import type { Queries, Tx } from '../../platform/database/database.ts'
 import { newId } from '../../platform/ids.ts'
 import { removeAssignments } from '../candidates/assignments.ts'
 import { changeIdentityEmail, deleteIdentity } from '../identity-providers/identities.ts'
+import type { AccountLanguage } from './account-language.ts'
 import { endSessionsOfMember } from './console-access.ts'
 import type { MemberRole } from './roles.ts'
 import { endInvitations } from './sign-in-links.ts'
@@ -16,6 +17,8 @@ export interface Member {
   /** The name that colleagues see. */
   name: string | null
   role: MemberRole
+  /** The language of emails, which the person chose; null if they have chosen none. */
+  language: string | null
   created_at: Date
   last_sign_in_at: Date | null
 }
@@ -27,6 +30,8 @@ export interface Membership {
   email: string
   /** The name of the person, which colleagues see. */
   person_name: string | null
+  /** The language of emails, which the person chose; null if they have chosen none. */
+  language: string | null
   role: MemberRole
   /** Whether members must sign in with the identity provider of the organisation. */
   provider_required: boolean
@@ -39,7 +44,7 @@ export async function listMemberships(queries: Queries, email: string): Promise<
   const rows = await queries
     .selectFrom('console_members')
     .innerJoin('organisations as o', 'o.org_id', 'console_members.org_id')
-    .select(['o.org_id', 'o.name', 'role', 'email', 'console_members.name as person_name'])
+    .select(['o.org_id', 'o.name', 'role', 'email', 'console_members.name as person_name', 'console_members.language'])
     .select(isProviderRequired.as('provider_required'))
     .where(hasEmail(email))
     .orderBy('o.name')
@@ -185,11 +190,21 @@ export async function findMemberByEmail(queries: Queries, orgId: string, email: 
   return row as Member | undefined
 }
 
-/** Records a sign-in of a member of all their organisations, or only of the one whose identity provider they signed in with. */
-export async function recordSignIn(tx: Tx, clock: Clock, email: string, orgId?: string): Promise<void> {
+/**
+ * Records a sign-in of a member of all their organisations, or only of the one whose identity provider they signed in with. Organisations
+ * that the person joined after choosing a language get this language.
+ */
+export async function recordSignIn(
+  tx: Tx,
+  clock: Clock,
+  { email, orgId, language }: { email: string; orgId: string | undefined; language: AccountLanguage | null },
+): Promise<void> {
   await tx
     .updateTable('console_members')
-    .set({ last_sign_in_at: new Date(clock.now()) })
+    .set(({ fn, val }) => ({
+      last_sign_in_at: new Date(clock.now()),
+      language: fn.coalesce('language', val(language)),
+    }))
     .where(hasEmail(email))
     .$if(orgId !== undefined, (query) => query.where('org_id', '=', orgId!))
     .execute()

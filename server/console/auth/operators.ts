@@ -11,6 +11,8 @@ export interface Operator {
   email: string
   created_at: Date
   last_sign_in_at: Date | null
+  /** The language of emails, which the person chose; null if they have chosen none. */
+  language: string | null
   /** Time of the removal. */
   disabled_at: Date | null
 }

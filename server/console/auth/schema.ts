@@ -1,12 +1,14 @@
 import { Type } from 'typebox'
 import { allScopes } from '../../access/scopes.ts'
 import { named } from '../../platform/http/named-schemas.ts'
+import { accountLanguages } from './account-language.ts'
 import { memberRoles } from './roles.ts'
 
 /** Schemas of roles, scopes and the responses of the session routes. */
 
 export const ScopeSchema = named('Scope', Type.Enum([...allScopes]))
 export const MemberRoleSchema = named('MemberRole', Type.Enum([...memberRoles]))
+export const AccountLanguageSchema = named('AccountLanguage', Type.Enum([...accountLanguages]))
 export const RoleSchema = named('ConsoleRole', Type.Enum([...memberRoles, 'operator']))
 
 export const SignInOptions = named(
@@ -54,6 +56,10 @@ export const SessionRecord = named(
     kind: Type.Enum(['operator', 'person']),
     email: Type.String({ description: 'Email address of the person.' }),
     name: Type.Union([Type.String(), Type.Null()], { description: 'The name of the person, which colleagues see.' }),
+    language: Type.Union([AccountLanguageSchema, Type.Null()], {
+      description:
+        'The language of emails, which the person has chosen. Null: none was chosen, and emails are in English.',
+    }),
     csrf: Type.String({ description: 'CSRF token. Send it in the `x-csrf-token` header with every write.' }),
     expires_at: Type.String(),
     provider: Type.Union([Type.Object({ provider_id: Type.String(), name: Type.String() }), Type.Null()], {

@@ -2,7 +2,9 @@ import type { Context } from '../../context.ts'
 import type { Queries } from '../../platform/database/database.ts'
 import { searchOrganisations } from '../operator/organisations.ts'
 import { successResponse } from '../schema.ts'
+import { readLanguage } from './account-language.ts'
 import { listMemberships, type Membership } from './members.ts'
+import { findOperator } from './operators.ts'
 import type { SignedInSession } from './sessions.ts'
 
 /** Returns the response of the routes that sign a person in. */
@@ -14,15 +16,22 @@ export async function sessionResponse(
   const ownMemberships = (await listMemberships(queries, email)).filter(
     ({ org_id }) => !provider || org_id === provider.orgId,
   )
-  const memberships = ownMemberships.map(({ email: _, person_name: __, provider_required, ...organisation }) => ({
-    ...organisation,
-    provider_required: provider_required && !provider,
-  }))
+  const memberships = ownMemberships.map(
+    ({ email: _, person_name: __, language: ___, provider_required, ...organisation }) => ({
+      ...organisation,
+      provider_required: provider_required && !provider,
+    }),
+  )
+  const languages = [
+    ...ownMemberships.map(({ language }) => language),
+    isOperator ? (await findOperator(queries, email))?.language : null,
+  ].map(readLanguage)
   const organisations = isOperator ? await operatorOrganisations(queries, memberships) : memberships
   return successResponse('Session', {
     kind: isOperator ? ('operator' as const) : ('person' as const),
     email,
     name: ownMemberships.find(({ person_name }) => person_name !== null)?.person_name ?? null,
+    language: languages.find((language) => language !== null) ?? null,
     csrf,
     expires_at: new Date(expiresAt).toISOString(),
     provider: provider ? { provider_id: provider.providerId, name: provider.name } : null,

@@ -7,6 +7,7 @@ import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
 import { EventTypeSchema } from '../../events/schema.ts'
 import { eventTypes } from '../../events/types.ts'
+import { pageLanguageOf } from '../../mail/unsubscribe-texts.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { listOf, success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
@@ -16,13 +17,22 @@ import { signOutUrl } from '../identity-providers/sign-out.ts'
 import { closed, EmailAddress, successResponse } from '../schema.ts'
 import { findAuthenticatorApp, useSecondFactorCode } from '../second-factors/authenticator-apps.ts'
 import { relyingParty } from '../second-factors/passkeys.ts'
+import { saveLanguage } from './account-language.ts'
 import { beginSession } from './begin-session.ts'
 import { confirmWithCode, sendConfirmationCode } from './confirmation-codes.ts'
 import { hasConsoleAccess } from './console-access.ts'
 import { clearSessionCookie } from './cookies.ts'
 import { recordRequestAudit, sourceOf, tooManySignInsProblem } from './guards.ts'
 import { MemberName, parseMemberName, renamePerson } from './member-names.ts'
-import { OwnSession, ScopeSchema, SessionParam, SessionRecord, SignedOut, SignInOptions } from './schema.ts'
+import {
+  AccountLanguageSchema,
+  OwnSession,
+  ScopeSchema,
+  SessionParam,
+  SessionRecord,
+  SignedOut,
+  SignInOptions,
+} from './schema.ts'
 import { sessionResponse } from './session-response.ts'
 import {
   confirmSession,
@@ -102,7 +112,7 @@ export function sessionRoutes(app: App, context: Context): void {
     async (request, reply) => {
       const { email } = request.body
       await limitByAddress(email, EMAILS_PER_ADDRESS)
-      const job = { email, source: sourceOf(request), requestId: request.id }
+      const job = { email, language: pageLanguageOf(request), source: sourceOf(request), requestId: request.id }
       await db.transaction((tx) => context.queue.enqueue(tx, emailSignInLink, job))
       reply.status(202)
       return successResponse('If a member or an operator has this email address, a sign-in link was sent to it.', {})
@@ -154,7 +164,7 @@ export function sessionRoutes(app: App, context: Context): void {
     if (await findAuthenticatorApp(db.queries, request.session.email))
       throw problem('CONFLICT', 'You have an authenticator app. To confirm a change, enter its code.')
     await limitByAddress(request.session.email, CODES_PER_ADDRESS)
-    await db.transaction((tx) => sendConfirmationCode(tx, context, request.session))
+    await db.transaction((tx) => sendConfirmationCode(tx, context, request.session, pageLanguageOf(request)))
     reply.status(202)
     return successResponse('A confirmation code was sent to your email address.', {})
   })
@@ -247,6 +257,21 @@ export function sessionRoutes(app: App, context: Context): void {
         if (renamedCount === 0) throw problem('CONFLICT', 'You are not a member of any organisation.')
         await recordRequestAudit(tx, context, request, 'member.name')
       })
+      return sessionResponse(context, session)
+    },
+  )
+
+  app.put(
+    '/account/language',
+    {
+      config: signedInConfig,
+      schema: {
+        body: Type.Object({ language: AccountLanguageSchema }, closed),
+        response: { 200: success(SessionRecord) },
+      },
+    },
+    async ({ session, body }) => {
+      await db.transaction((tx) => saveLanguage(tx, session, body.language))
       return sessionResponse(context, session)
     },
   )

@@ -203,7 +203,7 @@ test('a sign-in link is sent to the stored address, not to a different one with 
   const email = 'kevin@corp.example'
   await context.db.transaction((tx) => addMember(tx, app.clock, orgId, { email, role: 'owner' }))
 
-  await context.db.transaction((tx) => sendSignInLink(tx, context, '\u212Aevin@corp.example')) // KELVIN SIGN, which lowercases to k
+  await context.db.transaction((tx) => sendSignInLink(tx, context, { email: '\u212Aevin@corp.example' })) // KELVIN SIGN, which lowercases to k
 
   const [message] = await listEmails(context.db.queries, { limit: 1 })
   assert.equal(message!.to_address, email)

@@ -12,6 +12,7 @@ import {
 } from '../../../test/support/identity-provider.ts'
 import { getEmail, listEmails } from '../../mail/mail.ts'
 import { HOUR, MINUTE, SECOND } from '../../platform/clock.ts'
+import { endpointFailing } from '../../webhooks/delivery/health.ts'
 import { addOperator } from '../auth/operators.ts'
 
 /** A server and a provider. The provider uses the time of the machine. */
@@ -553,4 +554,23 @@ test('a user whom the provider has deactivated with SCIM cannot sign in, and a p
   assert.equal((await scim('PATCH', `/Users/${id}`, body)).status, 200)
   assert.equal((await asha2.get('/session')).status, 401)
   assert.equal(failureOf(await signInWithProvider(app, idp, providerId)), 'deactivated')
+})
+
+test('a person who signed in with a provider chooses the language of emails for this organisation only', async (t) => {
+  const { app, idp, orgId, owner } = await startWithProvider(t)
+  const { context } = app
+  const providerId = await saveProvider(owner, orgId, settingsFor(idp))
+  const { orgId: otherOrgId, key } = await app.fixtures.createOrg('Other organisation')
+  const byEmail = await signInMember(app, otherOrgId, 'owner', 'asha@metro.example')
+  const byProvider = await signInWithProvider(app, idp, providerId)
+  assert.equal((await byEmail.put('/account/language', { language: 'en' })).status, 200)
+  const chosen = await byProvider.call('PUT', '/account/language', { language: 'hi' })
+  assert.deepEqual([chosen.status, chosen.body.data.language], [200, 'hi'])
+  assert.equal((await byProvider.get('/session')).body.data.language, 'hi')
+
+  const hook = await app.as(key).post('/webhooks', { url: 'https://partner.example/hook' })
+  await context.db.transaction((tx) => endpointFailing.run(tx, context, hook.body.data.webhook_id))
+  const [email] = await listEmails(context.db.queries, { kind: 'notice', limit: 1 })
+  const { subject } = await getEmail(context.db.queries, context.vault, email!.mail_id)
+  assert.equal(subject, 'A webhook endpoint of Other organisation is failing')
 })

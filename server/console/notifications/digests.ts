@@ -6,13 +6,15 @@ import { createUnsubscribeLink } from '../../mail/unsubscribe-links.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
 import { defineJob } from '../../platform/jobs/queue.ts'
 import { breakLinks } from '../../platform/text/links.ts'
+import { type AccountLanguage, languageOf } from '../auth/account-language.ts'
 import { emailHtml, emailLink, emailLinkList, emailParagraph } from '../email-parts.ts'
+import { NOTIFICATION_EMAIL_TEXTS } from './notification-texts.ts'
+import type { NotificationKind } from './notification-types.ts'
 import {
   type DescribedNotification,
   describeNotifications,
   isFor,
   type Notification,
-  type NotificationKind,
   notificationColumns,
 } from './notifications.ts'
 import { describeLatestResults, type ResultLine } from './result-lines.ts'
@@ -33,6 +35,7 @@ interface DueMember {
   org_id: string
   email: string
   organisation: string
+  language: string | null
   kinds: NotificationKind[]
   digest_hour: number
   time_zone: string
@@ -62,7 +65,7 @@ async function emailFailures(tx: Tx, deps: DigestDeps): Promise<boolean> {
   )
   if (!member) return false
   const failures = await selectNotifications(tx, member, isUnemailedFailure)
-  await sendNotifications(tx, deps, member, failures, `A failure in ${breakLinks(member.organisation)}`)
+  await sendNotifications(tx, deps, member, failures, 'failures')
   return true
 }
 
@@ -71,15 +74,14 @@ async function emailDigest(tx: Tx, deps: DigestDeps): Promise<boolean> {
   const now = deps.clock.now()
   const member = await claimMember(tx, sql`s.next_digest_at <= ${new Date(now)}`)
   if (!member) return false
-  const { member_id, kinds, digest_hour, time_zone, organisation } = member
+  const { member_id, kinds, digest_hour, time_zone } = member
   const notifications = await selectNotifications(
     tx,
     member,
     sql`n.org_id = s.org_id and n.mode = 'live' and n.kind = any (${kinds}::text[]) and n.updated_at > s.emails_since
       and n.count > coalesce(r.emailed_count, 0)`,
   )
-  if (notifications.length > 0)
-    await sendNotifications(tx, deps, member, notifications, `What is new in ${breakLinks(organisation)}`)
+  if (notifications.length > 0) await sendNotifications(tx, deps, member, notifications, 'digest')
   await sql`update notification_settings set next_digest_at = ${new Date(nextDigestTime(now, digest_hour, time_zone))}
     where member_id = ${member_id}`.execute(tx)
   return true
@@ -87,7 +89,7 @@ async function emailDigest(tx: Tx, deps: DigestDeps): Promise<boolean> {
 
 async function claimMember(tx: Tx, where: RawBuilder<unknown>): Promise<DueMember | undefined> {
   const { rows } = await sql<DueMember>`
-    select s.member_id, s.org_id, m.email, o.name as organisation, s.kinds, s.digest_hour, s.time_zone
+    select s.member_id, s.org_id, m.email, o.name as organisation, m.language, s.kinds, s.digest_hour, s.time_zone
     from notification_settings s join console_members m using (member_id) join organisations o on o.org_id = s.org_id
     where ${where} order by s.member_id limit 1 for update of s skip locked`.execute(tx)
   return rows[0]
@@ -107,18 +109,21 @@ async function selectNotifications(tx: Tx, member: DueMember, where: RawBuilder<
 async function sendNotifications(
   tx: Tx,
   deps: DigestDeps,
-  { member_id, org_id: orgId, email }: DueMember,
+  { member_id, org_id: orgId, email, organisation, language: stored }: DueMember,
   notifications: Notification[],
-  subject: string,
+  emailKind: 'failures' | 'digest',
 ): Promise<void> {
-  const described = await describeNotifications(tx, notifications.slice(0, MAX_LISTED_IN_EMAIL))
+  const language = languageOf(stored)
+  const texts = NOTIFICATION_EMAIL_TEXTS[language]
+  const subject = texts[emailKind](breakLinks(organisation))
+  const described = await describeNotifications(tx, notifications.slice(0, MAX_LISTED_IN_EMAIL), language)
   const baseUrl = `${deps.config.publicUrl ?? ''}/console/${orgId}/live`
   const unsubscribeLink = createUnsubscribeLink(deps.config)
   const omitted = notifications.length - described.length
-  const more = omitted > 0 ? [`${omitted} more are in the console.`] : []
-  const settings = `Choose in the console which notifications you get: ${baseUrl}/notifications. To get no more of these emails: ${unsubscribeLink.url}`
+  const more = omitted > 0 ? [texts.more(omitted)] : []
+  const settings = texts.settings(`${baseUrl}/notifications`, unsubscribeLink.url)
   const urlOf = ({ path }: DescribedNotification | ResultLine) => baseUrl + path
-  const results = await describeResults(tx, deps, described)
+  const results = await describeResults(tx, deps, described, language)
   const resultsOf = ({ notification_id }: DescribedNotification) => results.get(notification_id) ?? []
   const textOf = (each: DescribedNotification) =>
     [
@@ -133,14 +138,14 @@ async function sendNotifications(
     unsubscribeLink,
     subject,
     text: [...described.map(textOf), ...more, settings].join('\n\n'),
-    html: emailHtml(subject, [
+    html: emailHtml(language, subject, [
       ...described.flatMap((each) => [
         emailLink(each.text, urlOf(each)),
         emailLinkList(resultsOf(each).map((line) => ({ label: line.text, url: urlOf(line) }))),
       ]),
       ...more.map(emailParagraph),
-      emailLink('Choose your notifications', `${baseUrl}/notifications`),
-      emailLink('Stop these emails', unsubscribeLink.url),
+      emailLink(texts.settingsLink, `${baseUrl}/notifications`),
+      emailLink(texts.unsubscribeLink, unsubscribeLink.url),
     ]),
   })
   await sql`
@@ -156,12 +161,14 @@ async function describeResults(
   tx: Tx,
   deps: DigestDeps,
   notifications: Notification[],
+  language: AccountLanguage,
 ): Promise<Map<string, ResultLine[]>> {
   const results = new Map<string, ResultLine[]>()
   let remaining = MAX_RESULTS_IN_EMAIL
   for (const notification of notifications) {
     if (remaining === 0) break
-    const lines = await readResults(tx, deps, notification, Math.min(remaining, MAX_RESULTS_PER_NOTIFICATION))
+    const limit = Math.min(remaining, MAX_RESULTS_PER_NOTIFICATION)
+    const lines = await readResults(tx, deps, notification, limit, language)
     remaining -= lines.length
     results.set(notification.notification_id, lines)
   }
@@ -169,9 +176,15 @@ async function describeResults(
 }
 
 /** Returns no verdicts if they cannot be read, so that one invalid conversation does not stop the emails of all members. */
-async function readResults(tx: Tx, deps: DigestDeps, notification: Notification, limit: number): Promise<ResultLine[]> {
+async function readResults(
+  tx: Tx,
+  deps: DigestDeps,
+  notification: Notification,
+  limit: number,
+  language: AccountLanguage,
+): Promise<ResultLine[]> {
   try {
-    return await describeLatestResults(tx, notification, limit)
+    return await describeLatestResults(tx, notification, limit, language)
   } catch (error) {
     deps.log.error(
       { err: error, notification_id: notification.notification_id },
@@ -186,16 +199,17 @@ export function findUnsubscribingMember(): FindUnsubscribeTarget {
   return async (queries: Queries, tokenHash) => {
     const email = await findEmailByUnsubscribeToken(queries, tokenHash)
     if (email?.kind !== 'digest') return undefined
+    const member = await queries
+      .selectFrom('console_members')
+      .select('language')
+      .where('org_id', '=', email.org_id)
+      .where('member_id', '=', email.about)
+      .executeTakeFirst()
+    const language = languageOf(member?.language)
     return {
       orgId: email.org_id,
-      language: 'en',
-      texts: {
-        title: 'Stop emails with notifications',
-        question:
-          'Do you want to stop emails with notifications about this organisation? The console still shows them.',
-        button: 'Stop these emails',
-        done: 'You will get no more emails with notifications. You can switch them on again in the console.',
-      },
+      language,
+      texts: NOTIFICATION_EMAIL_TEXTS[language].unsubscribePage,
       unsubscribe: (tx) => switchEmailsOff(tx, email.about!),
     }
   }

@@ -217,7 +217,9 @@ test('a digest shows the verdicts of new results with their evidence in words, w
   app.clock.set('2026-03-11T06:30:00Z') // noon in India
   const partner = await createCampaignPartner(app, { mode: 'live' })
   const recruiter = await signInMember(app, partner.orgId, 'recruiter')
-  await saveSettings(recruiter, partner.orgId, DAILY)
+  const hindiRecruiter = await signInMember(app, partner.orgId, 'recruiter')
+  assert.equal((await hindiRecruiter.put('/account/language', { language: 'hi' })).status, 200)
+  for (const each of [recruiter, hindiRecruiter]) await saveSettings(each, partner.orgId, DAILY)
   app.clock.advance(1000)
   const { mandate_id } = await partner.createMandate(
     { default_methods: ['skill_verification'], channels: ['whatsapp'] },
@@ -256,8 +258,9 @@ test('a digest shows the verdicts of new results with their evidence in words, w
   app.clock.advance(DAY)
   await emailNotifications(app.context)
 
-  await until(() => smtp.received.length === 1)
-  const { text, html } = (await PostalMime.parse(smtp.received[0]!)) as { text: string; html: string }
+  await until(() => smtp.received.length === 2)
+  const emails = await Promise.all(smtp.received.map((received) => PostalMime.parse(received)))
+  const { text, html } = emails.find(({ to }) => to![0]!.address === recruiter.email) as { text: string; html: string }
   const base = `${app.context.config.publicUrl ?? ''}/console/${partner.orgId}/live`
   const [skill] = verified.output.skills
   assert.match(skill.summary, /^\d of \d correct, 9\d % certain$/)
@@ -271,6 +274,86 @@ test('a digest shows the verdicts of new results with their evidence in words, w
   assert.ok(!text.includes(notVerified.result_id), 'the oldest is not listed')
   assert.ok(!text.includes((await restricted!.getResult()).result_id))
   assert.doesNotMatch(text + html, /Person \d|ext-\d|\+9198/)
+
+  const hindi = emails.find(({ to }) => to![0]!.address === hindiRecruiter.email)! as { text: string; html: string }
+  const { correct, asked, confidence } = skill
+  const hindiLine = `योग्य: ${skill.name} सत्यापित (${asked} में से ${correct} सही, ${Math.floor(confidence * 100)} % निश्चित)`
+  assert.ok(hindi.text.includes(`- ${hindiLine}\n  ${base}/results/${verified.result_id}\n`), hindi.text)
+  assert.ok(hindi.html.includes(`>${hindiLine}</a>`), hindi.html)
+  const hindiRejections = hindi.text.matchAll(/^- योग्य नहीं: .+ सत्यापित नहीं \(\d में से 0 सही, 9\d % निश्चित\)$/gm)
+  assert.equal([...hindiRejections].length, 5)
+  assert.match(hindi.text, /^“.+” में 1 उम्मीदवार का नतीजा तय नहीं हो पाया$/m)
+  assert.match(hindi.text, /^- तय नहीं: .+ अनिर्णायक \(8 में से \d सही\)$/m)
+})
+
+test('a member who chose Hindi gets single notifications and the digest in Hindi, and in English after changing back', async (t) => {
+  const smtp = await startSmtp()
+  const app = await startApp(t, {
+    worker: true,
+    config: { smtpUrl: smtp.url, mailFrom: 'Attestry <post@example.org>' },
+  })
+  t.after(smtp.stop)
+  app.context.channels.whatsapp = {
+    name: 'whatsapp',
+    async send() {
+      throw new SendError('rejected', '190: the access token has expired')
+    },
+  }
+  app.clock.set('2026-03-11T06:30:00Z') // noon in India
+  const partner = await createCampaignPartner(app, { mode: 'live' })
+  const asha = await signInMember(app, partner.orgId, 'recruiter')
+  const choose = async (language: string) => {
+    const { body } = await (await signIn(app, asha.email)).put('/account/language', { language })
+    assert.equal(body.data.language, language)
+  }
+  await choose('hi')
+  await saveSettings(asha, partner.orgId, { ...DAILY, immediate_failures: true })
+  app.clock.advance(1000)
+  const receive = async (count: number) => {
+    await emailNotifications(app.context)
+    await until(() => smtp.received.length === count)
+    return (await PostalMime.parse(smtp.received[count - 1]!)) as { subject: string; text: string; html: string }
+  }
+
+  const { mandate_id } = await partner.createMandate({ channels: ['whatsapp'] })
+  await until(async () => (await partner.get(`/mandates/${mandate_id}`)).body.data.status === 'ready')
+  await partner.createCampaign(mandate_id, [aCandidate(1)])
+  await contactNow(app.context)
+  await until(async () => (await countUnread(asha, partner.orgId, 'live')) > 0)
+  const failure = await receive(1)
+  assert.equal(failure.subject, 'Acme Staffing: कुछ विफल हुआ है')
+  const reason = 'WhatsApp संदेश नहीं पहुँच रहे हैं: प्रोवाइडर ने खाता या उसके क्रेडेंशियल स्वीकार नहीं किए'
+  assert.ok(failure.text.startsWith(`${reason}\nhttp`), failure.text)
+  assert.ok(failure.html.includes(`>${reason}</a>`), failure.html)
+  assert.match(failure.html, /<html lang="hi">/)
+  assert.match(failure.html, />सूचनाएँ चुनें<\/a>[\s\S]+>ये ईमेल बंद करें<\/a>/)
+  assert.doesNotMatch(failure.text, /Choose|emails|fail/)
+  const unsubscribePath = new URL(/https?:\/\/\S+\/unsubscribe\/\S+/.exec(failure.text)![0]).pathname
+  const page = await app.fetch(unsubscribePath, { headers: { 'accept-language': 'en' } })
+  assert.match(page.body, /<html lang="hi">[\s\S]+क्या आप इस संगठन की सूचनाओं के ईमेल बंद करना चाहते हैं\?/)
+
+  await rejectSkillRequest(app, partner, 'Bamboo scaffolding tying')
+  await app.context.db.transaction((tx) =>
+    addNotifications(tx, app.clock, partner.scope, [
+      { type: 'candidates_ended', subject: 'CP_1', count: 123_456 },
+      { type: 'credits_low', subject: 'credits', details: { balance: 99 } },
+    ]),
+  )
+  app.clock.advance(DAY)
+  const digest = await receive(2)
+  assert.equal(digest.subject, 'Acme Staffing में नया क्या है')
+  assert.match(digest.text, /^कौशल “Bamboo scaffolding tying” जोड़ने का अनुरोध अस्वीकार किया गया$/m)
+  assert.match(digest.text, /^“CP_1” में 1,23,456 उम्मीदवारों की बातचीत समाप्त हुई, पर वे योग्य नहीं पाए गए$/m)
+  assert.match(digest.text, /^क्रेडिट कम हैं: केवल 99 बाकी$/m)
+
+  await choose('en')
+  await rejectSkillRequest(app, partner, 'Bamboo floor laying')
+  app.clock.advance(DAY)
+  const english = await receive(3)
+  assert.equal(english.subject, 'What is new in Acme Staffing')
+  assert.match(english.text, /^The request for the skill “Bamboo floor laying” was rejected$/m)
+  assert.match(english.html, /<html lang="en">/)
+  assert.match((await app.fetch(unsubscribePath)).body, /Do you want to stop emails with notifications/)
 })
 
 test('a digest describes the newest 50 notifications, and counts the others', async () => {

@@ -3,31 +3,14 @@ import type { OrgScope } from '../../access/caller.ts'
 import type { Mode } from '../../access/keys.ts'
 import type { AdapterName } from '../../ats/adapter.ts'
 import { adapters } from '../../ats/adapters.ts'
-import type { ChannelName } from '../../channels/channel.ts'
 import { type Clock, DAY, realClock } from '../../platform/clock.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
 import { newId } from '../../platform/ids.ts'
 import { indianDate } from '../../platform/india-time.ts'
+import type { AccountLanguage } from '../auth/account-language.ts'
 import { findCampaignTitles } from '../candidates/records.ts'
-
-/** Members choose for each kind whether they want notifications. */
-export const notificationKinds = ['results', 'assignments', 'failures', 'credits', 'skill_requests'] as const
-export type NotificationKind = (typeof notificationKinds)[number]
-
-export const KIND_OF_TYPE = {
-  candidates_qualified: 'results',
-  candidates_undecided: 'results',
-  candidates_ended: 'results',
-  candidates_assigned: 'assignments',
-  endpoint_failing: 'failures',
-  messages_failed: 'failures',
-  ats_report_failed: 'failures',
-  credits_low: 'credits',
-  credits_exhausted: 'credits',
-  skill_request_approved: 'skill_requests',
-  skill_request_rejected: 'skill_requests',
-} as const satisfies Record<string, NotificationKind>
-type NotificationType = keyof typeof KIND_OF_TYPE
+import { NOTIFICATION_TEXTS } from './notification-texts.ts'
+import { KIND_OF_TYPE, type NotificationKind, type NotificationType } from './notification-types.ts'
 
 export interface NewNotification {
   type: NotificationType
@@ -140,103 +123,60 @@ export async function deleteOldNotifications(tx: Tx, now: number): Promise<void>
 
 /** A notification as text, with the path of the console page that it links to, below organisation and mode. */
 export interface DescribedNotification extends Notification {
-  /** In English, the language of emails. */
   text: string
   path: string
   /** The names and reasons in the text, with which the console writes it in the language of the member. */
   values: Record<string, string>
 }
 
-/** Describes notifications in English. */
+/** Describes notifications: in English, or in the language of the member who gets them by email. */
 export async function describeNotifications(
   queries: Queries,
   notifications: Notification[],
+  language: AccountLanguage = 'en',
 ): Promise<DescribedNotification[]> {
   const campaignIds = notifications.filter(({ kind }) => kind === 'results').map(({ subject }) => subject)
   const titles = await findCampaignTitles(queries, [...new Set(campaignIds)])
   return notifications.map((notification) => {
-    const { type, subject, count, details } = notification
-    const campaignName = titles.get(subject)?.campaign_name ?? subject
+    const { kind, type, subject, count, details } = notification
     const values: Record<string, string> = Object.fromEntries(
       Object.entries(details).map(([name, value]) => [name, String(value)]),
     )
+    if (kind === 'results') values.campaign = titles.get(subject)?.campaign_name ?? subject
+    // The details have the reason in English.
+    if (type === 'messages_failed') values.reason_code = subject.split(' ')[1]!
     if (type === 'ats_report_failed') values.system = adapters[values.adapter as AdapterName].title
     return {
       ...notification,
-      ...describe(type, subject, count, values, campaignName),
-      values: notification.kind === 'results' ? { ...values, campaign: campaignName } : values,
+      text: NOTIFICATION_TEXTS[language][type](count, values),
+      path: pathOf(type, subject),
+      values,
     }
   })
 }
 
-const CHANNEL_TITLES: Record<ChannelName, string> = {
-  whatsapp: 'WhatsApp messages',
-  voice: 'Calls',
-  sms: 'SMS',
-  email: 'Emails to candidates',
-}
-
-function describe(
-  type: NotificationType,
-  subject: string,
-  count: number,
-  details: Record<string, string>,
-  campaignName: string,
-): { text: string; path: string } {
-  const candidates = count === 1 ? '1 candidate' : `${count.toLocaleString('en')} candidates`
+/** Returns the path of the console page that a notification is about. */
+function pathOf(type: NotificationType, subject: string): string {
   switch (type) {
     case 'candidates_qualified':
-      return {
-        text: `${candidates} qualified in “${campaignName}”`,
-        path: `/results?campaign_id=${subject}&verdict=qualified`,
-      }
+      return `/results?campaign_id=${subject}&verdict=qualified`
     case 'candidates_undecided':
-      return {
-        text: `${candidates} ${count === 1 ? 'is' : 'are'} undecided in “${campaignName}”`,
-        path: `/results?campaign_id=${subject}&verdict=undecided`,
-      }
+      return `/results?campaign_id=${subject}&verdict=undecided`
     case 'candidates_ended':
-      return {
-        text: `${candidates} ended without qualifying in “${campaignName}”`,
-        path: `/results?campaign_id=${subject}`,
-      }
+      return `/results?campaign_id=${subject}`
     case 'candidates_assigned':
-      return {
-        text: `${candidates} ${count === 1 ? 'was' : 'were'} assigned to you`,
-        path: '/results?assigned_to=me&decision=none',
-      }
+      return '/results?assigned_to=me&decision=none'
     case 'endpoint_failing':
-      return {
-        text: `All deliveries to the webhook endpoint ${details.url} have failed for a day`,
-        path: `/webhooks/${subject}`,
-      }
+      return `/webhooks/${subject}`
     case 'messages_failed':
-      return {
-        text: `${CHANNEL_TITLES[details.channel as ChannelName]} fail: ${details.reason}`,
-        path: '/channels',
-      }
-    case 'ats_report_failed': {
-      const reports = count === 1 ? 'A report' : `${count.toLocaleString('en')} reports`
-      return {
-        text: `${reports} to ${details.system} failed and will not be retried`,
-        path: `/integrations/${subject}`,
-      }
-    }
+      return '/channels'
+    case 'ats_report_failed':
+      return `/integrations/${subject}`
     case 'credits_low':
-      return { text: `Credits are low: ${Number(details.balance).toLocaleString('en')} left`, path: '' }
     case 'credits_exhausted':
-      return { text: 'No credits are left: candidates cannot be enrolled', path: '' }
+      return ''
     case 'skill_request_approved':
-      return {
-        text: details.skill
-          ? `The requested skill “${details.name}” is in the catalogue as “${details.skill}”`
-          : `The skill “${details.name}” was added to the catalogue`,
-        path: '/mandates',
-      }
     case 'skill_request_rejected':
-      return {
-        text: `The request for the skill “${details.name}” was rejected${details.reason ? `: ${details.reason}` : ''}`,
-        path: '/mandates',
-      }
+      return '/mandates'
   }
 }

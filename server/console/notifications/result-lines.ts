@@ -1,10 +1,11 @@
 import { sql } from 'kysely'
-import { describeQualified, describeReasons, describeVerdict } from '../../../sdk/verdict-texts.ts'
 import { type ResultCandidacy, selectCandidacies } from '../../campaigns/candidacy.ts'
 import { stageBit } from '../../campaigns/stages.ts'
 import type { Queries } from '../../platform/database/database.ts'
 import { resultOutput } from '../../results/record.ts'
+import type { AccountLanguage } from '../auth/account-language.ts'
 import type { Notification } from './notifications.ts'
+import { RESULT_TEXTS, type ResultTexts } from './result-texts.ts'
 import { typeOfCompleted } from './sources.ts'
 
 /** The verdict on one candidate in words, with the path of the console page of the result. */
@@ -24,6 +25,7 @@ export async function describeLatestResults(
   queries: Queries,
   { notification_id, type, subject }: Pick<Notification, 'notification_id' | 'type' | 'subject'>,
   limit: number,
+  language: AccountLanguage,
 ): Promise<ResultLine[]> {
   if (type !== 'candidates_qualified' && type !== 'candidates_undecided' && type !== 'candidates_ended') return []
   const isQualified = sql`(p.stages & ${stageBit('qualified')}) <> 0`
@@ -40,18 +42,20 @@ export async function describeLatestResults(
   return candidacies
     .filter((candidacy) => typeOfCompleted(resultOutput(candidacy).qualified) === type)
     .slice(0, limit)
-    .map((candidacy) => ({ text: describeResult(candidacy), path: `/results/${candidacy.result_id}` }))
+    .map((candidacy) => ({
+      text: describeResult(candidacy, RESULT_TEXTS[language]),
+      path: `/results/${candidacy.result_id}`,
+    }))
 }
 
 /** Returns the verdict with its evidence, such as "Qualified: Arc welding verified (6 of 7 correct, 97 % certain)". */
-function describeResult(candidacy: ResultCandidacy): string {
+function describeResult(candidacy: ResultCandidacy, texts: ResultTexts): string {
   const output = resultOutput(candidacy)
-  const verdict = describeQualified(output.qualified)
   const knockouts = output.reasons.filter(({ kind }) => kind === 'knockout' || kind === 'knockout_skipped')
   const skills = (output.skills ?? []).filter((skill) => skill.verdict !== 'not_asked')
   const parts = [
-    ...(knockouts.length > 0 || skills.length === 0 ? describeReasons({ ...output, reasons: knockouts }) : []),
-    ...skills.map(describeVerdict),
+    ...(knockouts.length > 0 || skills.length === 0 ? texts.reasons({ ...output, reasons: knockouts }) : []),
+    ...skills.map(texts.skill),
   ]
-  return `${verdict[0]!.toUpperCase()}${verdict.slice(1)}${parts.length > 0 ? `: ${parts.join('; ')}` : ''}`
+  return `${texts.qualified(output.qualified)}${parts.length > 0 ? `: ${parts.join('; ')}` : ''}`
 }

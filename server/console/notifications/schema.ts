@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { named } from '../../platform/http/named-schemas.ts'
 import { closed } from '../schema.ts'
-import { KIND_OF_TYPE, notificationKinds } from './notifications.ts'
+import { KIND_OF_TYPE, notificationKinds } from './notification-types.ts'
 
 const text = Type.String()
 const Kind = named('NotificationKind', Type.Enum([...notificationKinds]))

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { invalid } from '../../api/invalid.ts'
 import { type Clock, HOUR, MINUTE } from '../../platform/clock.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
-import { type NotificationKind, notificationKinds } from './notifications.ts'
+import { type NotificationKind, notificationKinds } from './notification-types.ts'
 
 export interface NotificationSettings {
   kinds: NotificationKind[]

@@ -5,7 +5,7 @@ import type { App } from '../../platform/http/server.ts'
 import { recordRequestAudit } from '../auth/guards.ts'
 import { addOperator, listOperators, operatorRecord, removeOperator } from '../auth/operators.ts'
 import { OperatorRecord } from '../auth/schema.ts'
-import { sendOperatorInvitation } from '../auth/sign-in-emails.ts'
+import { inviterOf, sendOperatorInvitation } from '../auth/sign-in-emails.ts'
 import { closed, EmailAddress, successResponse } from '../schema.ts'
 
 const OperatorParams = Type.Object({ operator_id: Type.String({ pattern: '^OP_[A-Z0-9]{10,40}$' }) })
@@ -38,7 +38,7 @@ export function operatorAccountRoutes(app: App, context: Context): void {
       const { email } = request.body
       const operator = await db.transaction(async (tx) => {
         const addedOperator = await addOperator(tx, clock, email)
-        await sendOperatorInvitation(tx, context, email)
+        await sendOperatorInvitation(tx, context, email, inviterOf(request))
         await recordRequestAudit(tx, context, request, 'operator.add', addedOperator.operator_id, { email })
         return addedOperator
       })

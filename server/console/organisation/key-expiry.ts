@@ -5,7 +5,9 @@ import { queueEmail } from '../../mail/mail.ts'
 import { DAY } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { defineJob } from '../../platform/jobs/queue.ts'
+import { languageOf } from '../auth/account-language.ts'
 import { emailButton, emailHtml, emailParagraph } from '../email-parts.ts'
+import { NOTICE_TEXTS } from './notice-texts.ts'
 
 /** Owners are reminded this many days before a key expires. */
 const REMINDER_DAYS = [30, 7, 1]
@@ -56,41 +58,35 @@ async function emailOwners(tx: Tx, deps: ReminderDeps, keys: ExpiringKey[]): Pro
   const owners = await tx
     .selectFrom('console_members as m')
     .innerJoin('organisations as o', 'o.org_id', 'm.org_id')
-    .select(['m.email', 'o.name'])
+    .select(['m.email', 'm.language', 'o.name'])
     .where('m.org_id', '=', orgId)
     .where('m.role', '=', 'owner')
     .orderBy('m.member_id')
     .execute()
   const soonest = Math.min(...keys.map(({ expires_at }) => expires_at.getTime() - deps.clock.now()))
   const days = Math.ceil(soonest / DAY)
-  const lines = keys
-    .map(({ key_id, name, expires_at }) => `${name ? `${name} (${key_id})` : key_id}: ${expires_at.toISOString()}`)
-    .sort()
   const link = `${deps.config.publicUrl}/console/${orgId}/${mode}/keys`
-  for (const { email, name } of owners) {
-    const subject =
-      keys.length === 1
-        ? `A ${mode.toUpperCase()} key of ${name} expires in ${formatDays(days)}`
-        : `${keys.length} ${mode.toUpperCase()} keys of ${name} expire soon, the first in ${formatDays(days)}`
-    const intro = `These ${mode.toUpperCase()} keys of ${name} expire soon. Calls with an expired key are rejected.`
-    const instructions =
-      'Create a new key, use it in your system, and revoke the old one when it is no longer used. The list of keys shows when each key was last used:'
+  for (const { email, name, language: stored } of owners) {
+    const language = languageOf(stored)
+    const { keys: texts, time } = NOTICE_TEXTS[language]
+    const lines = keys
+      .map((key) => `${key.name ? `${key.name} (${key.key_id})` : key.key_id}: ${time(key.expires_at)}`)
+      .sort()
+    const { instructions, button } = texts
+    const subject = texts.subject(name, mode, keys.length, days)
+    const intro = texts.intro(name, mode, keys.length)
     await queueEmail(tx, deps, {
       kind: 'notice',
       to: { address: email },
       scope: { orgId, mode },
       subject,
       text: [intro, lines.join('\n'), instructions, link].join('\n\n'),
-      html: emailHtml(subject, [
+      html: emailHtml(language, subject, [
         emailParagraph(intro),
         ...lines.map(emailParagraph),
         emailParagraph(instructions),
-        emailButton('Open the keys', link),
+        emailButton(button, link),
       ]),
     })
   }
-}
-
-function formatDays(days: number): string {
-  return days === 1 ? '1 day' : `${days} days`
 }

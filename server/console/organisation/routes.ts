@@ -20,7 +20,7 @@ import {
   removeMember,
 } from '../auth/members.ts'
 import { MemberRoleSchema } from '../auth/schema.ts'
-import { sendInvitation } from '../auth/sign-in-emails.ts'
+import { inviterOf, sendInvitation } from '../auth/sign-in-emails.ts'
 import { countOpenAssignments } from '../candidates/assignments.ts'
 import { paginate } from '../paginate.ts'
 import { closed, EmailAddress, successResponse } from '../schema.ts'
@@ -97,7 +97,7 @@ export function organisationRoutes(app: App, context: Context): void {
       const member = await db.transaction(async (tx) => {
         const { name } = await getOrganisation(tx, orgAccess.orgId)
         const createdMember = await addMember(tx, clock, orgAccess.orgId, { email, name: memberName, role })
-        await sendInvitation(tx, context, createdMember, name)
+        await sendInvitation(tx, context, createdMember, name, inviterOf(request))
         await recordRequestAudit(tx, context, request, 'member.add', createdMember.member_id, { email, role })
         return createdMember
       })
@@ -157,7 +157,7 @@ export function organisationRoutes(app: App, context: Context): void {
         await lockMembers(tx, orgAccess.orgId)
         const invitedMember = await getMember(tx, orgAccess.orgId, params.member_id)
         const { name } = await getOrganisation(tx, orgAccess.orgId)
-        await sendInvitation(tx, context, invitedMember, name)
+        await sendInvitation(tx, context, invitedMember, name, inviterOf(request))
         const { member_id, email } = invitedMember
         await recordRequestAudit(tx, context, request, 'member.invite', member_id, { email })
         return invitedMember

@@ -135,6 +135,24 @@ test('groups decide on the role', async () => {
   const removal = patchOf({ op: 'remove', path: `members[value eq "${asha.body.id}"]` })
   assert.equal((await scim.patch(groupPath, removal)).body.members.length, 1)
   assert.deepEqual(await roles(), ['viewer', 'recruiter'])
+  const several = await scim.patch(
+    groupPath,
+    patchOf(
+      { op: 'add', path: 'members', value: [{ value: asha.body.id }] },
+      { op: 'remove', path: `members[value eq "${ravi.body.id}"]` },
+      { op: 'replace', path: 'externalId', value: 'ext-group' },
+    ),
+  )
+  assert.deepEqual(
+    [several.body.externalId, several.body.members.map(({ value }: any) => value)],
+    ['ext-group', [asha.body.id]],
+  )
+  const swapped = [
+    { op: 'remove', path: 'members', value: [{ value: asha.body.id }] },
+    { op: 'add', value: { displayName: 'Recruiters', members: [{ value: ravi.body.id }] } },
+  ]
+  assert.equal((await scim.patch(groupPath, patchOf(...swapped))).body.members.length, 1)
+  assert.deepEqual(await roles(), ['viewer', 'recruiter'])
   await owner.put(path, { ...settings, role_mappings: [{ group: 'Recruiters', role: 'owner' }] })
   assert.deepEqual(await roles(), ['viewer', 'owner'], 'after a change of the mappings')
   await scim.put(groupPath, { schemas: [GROUP_SCHEMA], displayName: 'Others', members: [{ value: ravi.body.id }] })
@@ -151,6 +169,7 @@ test('lists are filtered and paged', async () => {
   const filter = (text: string) => list(`filter=${encodeURIComponent(text)}`)
   assert.deepEqual(namesOf(await filter('userName eq "B@metro.example"')), ['b@metro.example'])
   assert.deepEqual(namesOf(await filter('externalId eq "ext-c"')), ['c@metro.example'])
+  assert.deepEqual(namesOf(await filter('externalId eq "EXT-C"')), [], 'external IDs are case-sensitive')
   assert.deepEqual(namesOf(await filter('userName sw "a" or userName sw "c"')), ['a@metro.example', 'c@metro.example'])
   assert.equal((await filter('userName eq "nobody"')).totalResults, 0)
   const all = ['a@metro.example', 'b@metro.example', 'c@metro.example']

@@ -4,7 +4,7 @@ import PostalMime from 'postal-mime'
 import { startSmtp } from '../../../test/support/smtp.ts'
 import { until } from '../../../test/support/until.ts'
 import { expectOk, startVerification } from '../../../test/support/verification.ts'
-import { reviewRequestEmail } from './emails.ts'
+import { reviewOutcomeEmail, reviewRequestEmail } from './emails.ts'
 
 test('reviewer and student get emails in any script', async (t) => {
   const smtp = await startSmtp()
@@ -57,5 +57,22 @@ test('an email has one button and loads no external resources', () => {
   assert.match(text, /Asha and Sunrise College will see your answer and your name/)
   assert.match(html, /Sunrise College/)
   assert.match(text, /until 10 April 2026/)
+  assert.match(text, /लिंक 10 अप्रैल 2026 तक काम करेगा।[\s\S]+उसी पेज पर मना कर सकते हैं।/)
+  assert.match(html, /<p lang="hi"[^>]*>Sunrise College के लिए Asha के हुनर की जाँच हो रही है/)
   assert.ok(html.length < 20_000, 'some email clients truncate long emails')
+})
+
+test('the dates of a source are in the language of the email', () => {
+  const textIn = (language: string) =>
+    reviewOutcomeEmail({
+      reviewer: { name: 'Ravi', email: 'ravi@metro.example' },
+      student: { name: 'Asha', email: 'asha@example.com' },
+      source: { type: 'experience', title: 'Mason', subtitle: null, meta: '2023-01 – 2024-06', description: null },
+      skills: [],
+      language,
+      unsubscribeUrl: 'https://verify.example/unsubscribe/1',
+      brand: undefined,
+    }).text
+  assert.match(textIn('hi'), /^Mason, जनवरी 2023 – जून 2024$/m)
+  assert.match(textIn('en'), /^Mason, Jan 2023 – Jun 2024$/m)
 })

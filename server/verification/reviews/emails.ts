@@ -59,11 +59,15 @@ function requestEmail(request: ReviewRequest): ReviewEmail {
   const reviewer = nameOf(request.reviewer)
   const student = studentName(request.student)
   const skills = request.skills.map(toSkillLine)
-  const sourceText = sourceLine(request.source)
+  const sourceText = sourceLine(request.source, 'en')
   const expiryDate = formatDate(expiresAt)
   const requestText = `${student} asks you, ${ROLE_PHRASES[endorsementType]}, to confirm ${skills.length === 1 ? 'a skill' : 'skills'} from work that you have seen:`
   const reasonText = `This request is sent on behalf of ${student}, who named you, and ${organisation}, which asked for this verification.`
-  const hindi = `${organisation} के लिए ${student} के हुनर की जाँच हो रही है। पुष्टि के लिए ऊपर दिया गया लिंक खोलें। इसमें लगभग एक मिनट लगता है। आपका नाम और जवाब ${student} और ${organisation} को दिखाए जाएँगे।`
+  // The language of the reviewer is not known.
+  const hindi = [
+    `${organisation} के लिए ${student} के हुनर की जाँच हो रही है, और ${student} ने आपका नाम दिया है। पुष्टि के लिए ऊपर दिया गया लिंक खोलें। इसमें लगभग एक मिनट लगता है, और खाता बनाने की ज़रूरत नहीं है। लिंक ${formatDate(expiresAt, 'hi-IN')} तक काम करेगा। यह केवल आपके लिए है, इसलिए इसे किसी के साथ शेयर न करें।`,
+    `आपका नाम और जवाब ${student} और ${organisation} को दिखाए जाएँगे। अगर आप ${student} को नहीं जानते या समीक्षा नहीं करना चाहते, तो उसी पेज पर मना कर सकते हैं।`,
+  ]
   const subject = reminder
     ? `Reminder: ${student} is waiting for your review`
     : `${student} asks you to confirm ${skills.length === 1 ? 'a skill' : `${skills.length} skills`}`
@@ -82,7 +86,7 @@ function requestEmail(request: ReviewRequest): ReviewEmail {
       reasonText,
       `Review: ${link}`,
       ...closing,
-      hindi,
+      ...hindi,
       ...unsubscribeLines(REVIEWER_UNSUBSCRIBE, unsubscribeUrl),
     ].join('\n\n'),
     html: emailHtml({
@@ -97,7 +101,7 @@ function requestEmail(request: ReviewRequest): ReviewEmail {
         buttonHtml('Review now', link, brand),
         smallHtml(`Or copy this address into your browser:<br>${linkHtml(link, brand)}`, '0 0 24px'),
         ...closing.map((text) => paragraphHtml(text)),
-        paragraphHtml(hindi, 'hi'),
+        ...hindi.map((text) => paragraphHtml(text, 'hi')),
         unsubscribeHtml(REVIEWER_UNSUBSCRIBE, unsubscribeUrl, brand),
       ].join('\n'),
     }),
@@ -132,7 +136,7 @@ function outcomeEmail(outcome: ReviewOutcome): ReviewEmail {
   const texts = OUTCOME_TEXTS[language]
   const greeting = texts.greeting(studentName(outcome.student))
   const reviewer = nameOf(outcome.reviewer)
-  const sourceText = sourceLine(outcome.source)
+  const sourceText = sourceLine(outcome.source, language)
   const reason = withdrawn?.reason ?? declined
   const { subject, intro } = withdrawn
     ? texts.withdrawn(reviewer, withdrawn.byReviewer)
@@ -213,15 +217,16 @@ function unsubscribeHtml(
   return smallHtml(`${text}<br>${linkHtml(url, brand)}`)
 }
 
-/** Returns the dates of a source in words: “Jan 2023 – Jun 2024” for `2023-01 – 2024-06`, as partners send them. */
-function formatMonths(meta: string): string {
+/** Returns the dates of a source in words: “Jan 2023 – Jun 2024” for `2023-01 – 2024-06`, as partners send them; in Hindi with full names of months. */
+function formatMonths(meta: string, language: OutcomeLanguage): string {
+  const [locale, length] = language === 'hi' ? (['hi-IN', 'long'] as const) : (['en-GB', 'short'] as const)
   return meta.replace(/\b\d{4}-(?:0[1-9]|1[0-2])\b(?!-)/g, (month) =>
-    new Date(`${month}-01`).toLocaleDateString('en-GB', { month: 'short', year: 'numeric', timeZone: 'UTC' }),
+    new Date(`${month}-01`).toLocaleDateString(locale, { month: length, year: 'numeric', timeZone: 'UTC' }),
   )
 }
 
-function sourceLine({ title, subtitle, meta }: VerificationSource): string {
-  return [title, subtitle, meta && formatMonths(meta)]
+function sourceLine({ title, subtitle, meta }: VerificationSource, language: OutcomeLanguage): string {
+  return [title, subtitle, meta && formatMonths(meta, language)]
     .filter((part) => part !== null)
     .map(toShortLine)
     .join(', ')
@@ -258,8 +263,8 @@ function shorten(singleLine: string): string {
     : singleLine
 }
 
-function formatDate(time: number): string {
-  return new Date(time).toLocaleDateString('en-IN', {
+function formatDate(time: number, locale = 'en-IN'): string {
+  return new Date(time).toLocaleDateString(locale, {
     day: 'numeric',
     month: 'long',
     year: 'numeric',

@@ -192,4 +192,36 @@ export default {
   'Send a test message': 'टेस्ट संदेश भेजें',
   'The provider accepted the message.': 'प्रोवाइडर ने संदेश स्वीकार कर लिया।',
   'The provider rejected the message: {error}. {remedy}': 'प्रोवाइडर ने संदेश अस्वीकार कर दिया: {error}। {remedy}',
+  'Check the phone numbers or email addresses of your list. Add a second channel to the workflow for people who do not use this one.':
+    'अपनी सूची के फ़ोन नंबर या ईमेल पते जाँचें। जो लोग यह चैनल इस्तेमाल नहीं करते, उनके लिए वर्कफ़्लो में दूसरा चैनल जोड़ें।',
+  'Follow up at another time of day or on another channel.': 'किसी और समय या किसी और चैनल से दोबारा संपर्क करें।',
+  'No action is needed: the next follow-up tries again. Use a second channel for urgent jobs.':
+    'कुछ करने की ज़रूरत नहीं: अगली बार फिर कोशिश की जाएगी। जल्दी वाले जॉब के लिए दूसरा चैनल भी रखें।',
+  'Do not contact this person again. If it happens often, check the basis of the contact and the text of the first message.':
+    'इस व्यक्ति से फिर संपर्क न करें। ऐसा बार-बार हो, तो संपर्क का आधार और पहला संदेश जाँचें।',
+  'Try again after a day or on another channel. For people who applied, have a template approved in the category utility.':
+    'एक दिन बाद या किसी और चैनल से कोशिश करें। जिन लोगों ने आवेदन किया है, उनके लिए “utility” श्रेणी का टेम्पलेट स्वीकृत कराएँ।',
+  'No action is needed if a template is set up: Attestry sends it instead. Otherwise set up a template.':
+    'टेम्पलेट सेट हो, तो कुछ करने की ज़रूरत नहीं: Attestry उसे ही भेजता है। नहीं तो एक टेम्पलेट सेट करें।',
+  'Compare the registered text in Attestry with the one at the DLT portal or WhatsApp, and have it approved again.':
+    'Attestry में रजिस्टर किए गए टेक्स्ट को DLT पोर्टल या WhatsApp के टेक्स्ट से मिलाएँ, और उसे फिर स्वीकृत कराएँ।',
+  'Check dlt_entity_id in the channel settings, and the status of your entity in the DLT portal.':
+    'चैनल की सेटिंग में dlt_entity_id, और DLT पोर्टल में अपनी एंटिटी की स्थिति जाँचें।',
+  'Approve the chain of telemarketers (PE-TM binding) of your SMS provider in the DLT portal.':
+    'DLT पोर्टल में अपने SMS प्रोवाइडर की टेलीमार्केटर चेन (PE-TM बाइंडिंग) स्वीकृत करें।',
+  'Check from in the channel settings, and the status of the header in the DLT portal.':
+    'चैनल की सेटिंग में from, और DLT पोर्टल में हेडर की स्थिति जाँचें।',
+  'Contact only people who agreed, register the consent template in the DLT portal, or set up a DND check.':
+    'केवल सहमति देने वालों से संपर्क करें, DLT पोर्टल में सहमति का टेम्पलेट रजिस्टर करें, या DND जाँच सेट करें।',
+  'Check the category of the channel and the hours in data/rules.': 'चैनल की श्रेणी, और data/rules में दिए गए घंटे जाँचें।',
+  'For SMS to India, use a registered header and template. Check that the host of PUBLIC_URL is on the whitelist.':
+    'भारत में SMS के लिए रजिस्टर किया हुआ हेडर और टेम्पलेट इस्तेमाल करें। देखें कि PUBLIC_URL का होस्ट व्हाइटलिस्ट में है।',
+  'Run attestry channels check. For India, use Exotel or Gupshup for SMS, and Exotel for calls; for other countries, use Twilio.':
+    '“attestry channels check” चलाएँ। भारत के लिए SMS में Exotel या Gupshup और कॉल में Exotel इस्तेमाल करें; दूसरे देशों के लिए Twilio।',
+  'Check the credentials in the channel settings, the balance and the status of the account at the provider.':
+    'चैनल की सेटिंग में क्रेडेंशियल, और प्रोवाइडर के पास खाते का बैलेंस और स्थिति जाँचें।',
+  'Lower per_second in the channel settings, or ask the provider for a higher limit.':
+    'चैनल की सेटिंग में per_second घटाएँ, या प्रोवाइडर से ज़्यादा सीमा माँगें।',
+  'Read the error in the contact record of a candidate, and look it up in the documentation of the provider.':
+    'किसी उम्मीदवार के संपर्क रिकॉर्ड में गड़बड़ी पढ़ें, और प्रोवाइडर के दस्तावेज़ में उसका मतलब देखें।',
 }

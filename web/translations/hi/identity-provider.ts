@@ -5,6 +5,7 @@ export default {
     '<team>टीम</team> के सदस्य OpenID Connect से साइन इन करते हैं, जैसे Keycloak, Okta, Microsoft Entra ID या Google से। गाइड देखें: <guide>अपने आइडेंटिटी प्रोवाइडर से साइन इन करें</guide>।',
   'Register Attestry at the identity provider as a web application (authorization code flow with PKCE), with this redirect URI:':
     'आइडेंटिटी प्रोवाइडर में Attestry को वेब ऐप्लिकेशन के रूप में (PKCE के साथ authorization code flow) इस रीडायरेक्ट URI के साथ रजिस्टर करें:',
+  'the redirect URI': 'रीडायरेक्ट URI',
   'People sign in at {link}.': 'लोग {link} पर साइन इन करते हैं।',
   'Remove the identity provider': 'आइडेंटिटी प्रोवाइडर हटाएँ',
   'Remove the identity provider?': 'आइडेंटिटी प्रोवाइडर हटाएँ?',

@@ -475,6 +475,10 @@ export default {
   '{count} selections in the public catalogue': 'सार्वजनिक कैटलॉग में {count} चयन',
   '{count} skill request waits for a decision.': '{count} कौशल अनुरोध निर्णय की प्रतीक्षा में है।',
   '{count} skill requests wait for a decision.': '{count} कौशल अनुरोध निर्णय की प्रतीक्षा में हैं।',
+  'No email server is configured: emails are stored and not sent.':
+    'कोई ईमेल सर्वर सेट नहीं है: ईमेल रखे जाते हैं और भेजे नहीं जाते।',
+  'View emails': 'ईमेल देखें',
+  'no email server': 'कोई ईमेल सर्वर नहीं',
   '{count} verification': '{count} सत्यापन',
   '{count} verifications': '{count} सत्यापन',
   '{count} webhook endpoint rejects every event.': '{count} वेबहुक एंडपॉइंट हर इवेंट अस्वीकृत कर रहा है।',

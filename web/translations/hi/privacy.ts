@@ -17,8 +17,8 @@ export default {
   'Postal address': 'डाक पता',
   'Where people agreed or applied, such as the name of a form': 'लोगों ने कहाँ सहमति दी या आवेदन किया, जैसे किसी फ़ॉर्म का नाम',
   'Version of the text that people agreed to (optional)': 'जिस टेक्स्ट पर लोगों ने सहमति दी, उसका संस्करण (वैकल्पिक)',
-  'Not declared: each LIVE candidate needs a consent at enrolment':
-    'घोषित नहीं: हर लाइव उम्मीदवार को जोड़ते समय सहमति ज़रूरी है',
+  'Not declared': 'घोषित नहीं',
+  'Each LIVE candidate needs a consent at enrolment.': 'हर लाइव उम्मीदवार को जोड़ते समय सहमति ज़रूरी है।',
   'The person agreed to be contacted about jobs': 'व्यक्ति ने जॉब के बारे में संपर्क किए जाने की सहमति दी',
   'The person applied for a job with us': 'व्यक्ति ने हमारे यहाँ जॉब के लिए आवेदन किया',
   'Another use that the law allows without consent': 'कोई और इस्तेमाल जिसकी अनुमति कानून बिना सहमति के देता है',

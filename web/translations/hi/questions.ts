@@ -108,4 +108,6 @@ export default {
     'अभी लाइव में कोई जवाब नहीं। लाइव में पहले उम्मीदवारों या छात्रों के इन सवालों का जवाब देने के एक घंटे के भीतर संख्याएँ दिखने लगती हैं। टेस्ट के जवाब नहीं गिने जाते।',
   '{source}: {active} active questions. A skill needs {min} to be verified with them.':
     '{source}: {active} सक्रिय सवाल। इनसे किसी कौशल को सत्यापित करने के लिए {min} चाहिए।',
+  '{source}: {active} active question. A skill needs {min} to be verified with them.':
+    '{source}: {active} सक्रिय सवाल। इनसे किसी कौशल को सत्यापित करने के लिए {min} चाहिए।',
 }

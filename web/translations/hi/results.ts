@@ -163,6 +163,7 @@ export default {
   'Opened once, last {time}': 'एक बार खोला गया, आखिरी बार {time}',
   'Opened {count} times, last {time}': '{count} बार खोला गया, आखिरी बार {time}',
   'Not opened yet': 'अभी नहीं खोला गया',
+  'and 1 more reason': 'और 1 अन्य कारण',
   'and {count} more reasons': 'और {count} अन्य कारण',
   'No note': 'कोई नोट नहीं',
 }

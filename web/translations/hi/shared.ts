@@ -34,6 +34,19 @@ export default {
   'Knocked out': 'नॉकआउट',
   Malayalam: 'मलयालम',
   Marathi: 'मराठी',
+  'More##menu': 'और',
+  'No email server is configured, so the email is stored and not sent.':
+    'कोई ईमेल सर्वर सेट नहीं है, इसलिए ईमेल रखा गया है और भेजा नहीं गया।',
+  'TEST emails are stored and not sent, except to members of the organisation and to allowed addresses.':
+    'टेस्ट ईमेल केवल संगठन के सदस्यों और अनुमत पतों को भेजे जाते हैं; बाकी रखे जाते हैं और भेजे नहीं जाते।',
+  'The daily limit of emails to this mailbox was reached.': 'इस मेलबॉक्स के लिए ईमेल की दैनिक सीमा पूरी हो गई थी।',
+  'The daily limit of emails of this organisation was reached.': 'इस संगठन के ईमेल की दैनिक सीमा पूरी हो गई थी।',
+  'The mailbox is suppressed: the recipient unsubscribed or complained, emails to it bounced, or an operator added it.':
+    'इस मेलबॉक्स पर ईमेल रोके गए हैं: पाने वाले ने ईमेल बंद करवाए या शिकायत की, ईमेल वापस लौटे, या किसी ऑपरेटर ने इसे जोड़ा।',
+  'The recipient reported this email as spam.': 'पाने वाले ने इस ईमेल को स्पैम बताया।',
+  'The recipient, or a person in the email, was erased.': 'पाने वाले या ईमेल में बताए गए व्यक्ति का डेटा मिटाया जा चुका है।',
+  'The recipient, or a person in the email, withdrew consent, or the processing of their data is restricted.':
+    'पाने वाले या ईमेल में बताए गए व्यक्ति ने सहमति वापस ली है, या उनके डेटा के इस्तेमाल पर रोक है।',
   'Never answers': 'कभी जवाब नहीं',
   'No message was sent.': 'कोई संदेश नहीं भेजा गया।',
   'No message was sent: the campaign was archived first.': 'कोई संदेश नहीं भेजा गया: उससे पहले अभियान संग्रहित हो गया।',

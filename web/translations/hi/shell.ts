@@ -111,7 +111,7 @@ export default {
     'आपका ईमेल पता ऐसे डोमेन का नहीं है जिसकी यह संगठन अनुमति देता है।',
   alert: 'अलर्ट',
   alerts: 'अलर्ट',
-  unread: 'अपठित',
+  unread: 'नहीं पढ़ी गईं',
   'your sessions': 'आपके सत्र',
   '{name} requires that its members sign in with its identity provider.':
     '{name} में सदस्यों के लिए संगठन के आइडेंटिटी प्रोवाइडर से साइन इन करना ज़रूरी है।',
