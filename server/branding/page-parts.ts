@@ -65,7 +65,7 @@ const PLAIN_STYLE = `.brand{display:flex;align-items:center;gap:12px;max-width:4
 .brand-footer{max-width:46rem;margin:32px auto 0;font-size:.85em}.brand-footer p{margin:0}`
 
 /** Returns the parts of a plain page (`web-assets/plain-page.ts`) with the look of an organisation. */
-export function plainBrandParts(brand: Brand | undefined) {
+export function plainBrandParts(brand: (Pick<Brand, 'name'> & Partial<Brand>) | undefined) {
   if (!brand) return {}
   const { name, footer, homepage, colours } = brand
   const logo = brand.logo && fitLogo(brand.logo, PAGE_LOGO_WIDTH, PAGE_LOGO_HEIGHT)

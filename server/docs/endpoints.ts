@@ -30,6 +30,7 @@ function createSection(method: string, path: string, { summary, description = ''
     // As in the guides, without the part that all paths of an API have.
     heading: `${method} ${path.replace(/^\/api(\/v1(\/partner)?)?/, '')}`,
     anchor: operationId,
-    text: `${summary}. ${description} ${path} ${operationId}`,
+    // The search shows plain text.
+    text: `${summary}. ${description.replaceAll('`', '')} ${path} ${operationId}`,
   }
 }

@@ -19,7 +19,7 @@ input{flex:1;min-width:0;min-height:44px;padding:4px 10px;box-sizing:border-box;
 .top button,main button{min-height:44px;padding:4px 16px}main form{display:flex;gap:8px;margin:1em 0}
 h2,h3,h4{line-height:1.3;margin:1.6em 0 .5em}h2{font-size:1.3em}h3{font-size:1.1em}.contents h2{font-size:1em;margin:1.2em 0 .2em}
 main{overflow-wrap:anywhere}ul,ol{padding-left:1.4em}.contents ul,.toc ul,.results{list-style:none;padding:0;margin:0}
-code{font:.9em/1.5 ui-monospace,monospace;background:var(--soft);border-radius:4px;padding:1px 4px}
+code{font:.9em/1.5 Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono',monospace;background:var(--soft);border-radius:4px;padding:1px 4px}
 pre{overflow-x:auto;padding:12px;border-radius:6px;background:var(--soft)}pre code{padding:0}p code,li code{display:inline-block;max-width:100%;padding-block:0}
 pre,.scroll{overflow-wrap:normal}.scroll{overflow-x:auto;margin:1em 0}table{border-collapse:collapse;font-size:.92em}
 th,td{padding:6px 10px;border:1px solid var(--line);text-align:left;vertical-align:top;min-width:5em}td.right,th.right{text-align:right}

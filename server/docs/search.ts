@@ -109,6 +109,10 @@ function excerptOf({ text, textLower }: SearchEntry, words: string[]): string {
   const positions = words.map((word) => textLower.indexOf(word)).filter((position) => position >= 0)
   const first = positions.length > 0 ? Math.min(...positions) : 0
   const start = first < 60 ? 0 : text.indexOf(' ', first - 60) + 1
-  const excerpt = text.slice(start, start + EXCERPT_LENGTH)
-  return `${start > 0 ? '… ' : ''}${excerpt}${start + EXCERPT_LENGTH < text.length ? ' …' : ''}`
+  const excerpt = text.slice(start, start + EXCERPT_LENGTH + 1)
+  if (excerpt.length <= EXCERPT_LENGTH) return `${start > 0 ? '… ' : ''}${excerpt}`
+  // Ends between two words, unless a single word fills the excerpt.
+  const lastSpace = excerpt.lastIndexOf(' ')
+  const end = start + lastSpace > first ? lastSpace : EXCERPT_LENGTH
+  return `${start > 0 ? '… ' : ''}${excerpt.slice(0, end)} …`
 }

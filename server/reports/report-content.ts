@@ -77,6 +77,21 @@ export function reportContent(subject: ReportSubject): ReportContent {
   }
 }
 
+/** Returns the sections without the sentences that the summary already has, for pages that show the summary above them. */
+export function sectionsBelowSummary({
+  summary,
+  sections,
+}: Pick<ReportContent, 'summary' | 'sections'>): ReportSection[] {
+  const isNew = (text: string) => !summary.toLowerCase().includes(text.toLowerCase())
+  return sections
+    .map(({ paragraphs = [], list = [], ...section }) => ({
+      ...section,
+      paragraphs: paragraphs.filter(isNew),
+      list: list.filter(isNew),
+    }))
+    .filter(({ paragraphs, list, skills, facts }) => paragraphs.length + list.length > 0 || skills || facts)
+}
+
 function resultSections(candidate: Candidacy): ReportSection[] {
   const output = resultOutput(candidate)
   const skills = output.skills ?? []

@@ -44,3 +44,11 @@ test('only reports of several pages have page numbers', async () => {
   assert.ok(long.length > 1)
   assert.ok(long.every(isNumbered))
 })
+
+test('the notice of TEST mode and the note about other scripts have a colour of their own', async () => {
+  const countNotices = async (changes: Partial<ReportContent>) =>
+    (await drawPages(changes)).join('').match(/^0\.6117\d* 0\.1843\d* 0\.1098\d* scn$/gm)?.length ?? 0
+  assert.equal(await countNotices({}), 0)
+  assert.equal(await countNotices({ testNotice: 'TEST mode: no real candidate' }), 1)
+  assert.equal(await countNotices({ job: 'ইলেকট্রিশিয়ান' }), 1)
+})

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { callerAddress } from '../access/client-address.ts'
 import type { Rule } from '../access/limits/limiter.ts'
 import { problem } from '../api/problem.ts'
-import { findBrand } from '../branding/branding.ts'
+import { findBrand, getPublicName } from '../branding/branding.ts'
 import { plainBrandParts } from '../branding/page-parts.ts'
 import type { Context } from '../context.ts'
 import { formatSeconds } from '../platform/clock.ts'
@@ -10,7 +10,7 @@ import { DrawingThread } from '../platform/drawing/drawing-thread.ts'
 import type { App } from '../platform/http/server.ts'
 import { escapeHtml } from '../platform/text/escape-html.ts'
 import { CARD_STYLE, createPlainPageSender } from '../web-assets/plain-page.ts'
-import type { ReportContent, ReportSection } from './report-content.ts'
+import { type ReportContent, type ReportSection, sectionsBelowSummary } from './report-content.ts'
 import type { ReportPdfInput } from './report-pdf.ts'
 
 /** A high limit, because the people of one company share an address. */
@@ -46,7 +46,7 @@ export function openReportView(app: App, { db, clock, config, limits }: Context)
     },
     async sendPage(reply: FastifyReply, { orgId, content, path }: Report) {
       return sendPage(reply, 200, {
-        ...plainBrandParts(await findBrand(db.queries, orgId)),
+        ...plainBrandParts((await findBrand(db.queries, orgId)) ?? { name: await getPublicName(db.queries, orgId) }),
         language: 'en',
         title: content.title,
         body: renderReport(content, path),
@@ -74,13 +74,14 @@ export function openReportView(app: App, { db, clock, config, limits }: Context)
   }
 }
 
-function renderReport({ testNotice, job, summary, sections, linkExpiry }: ReportContent, path: string | undefined) {
+function renderReport(content: ReportContent, path: string | undefined) {
+  const { testNotice, job, summary, linkExpiry } = content
   return [
     testNotice ? `<p class="notice">${escapeHtml(testNotice)}</p>` : '',
     job ? `<p>${escapeHtml(job)}</p>` : '',
-    `<p class="verdict">${escapeHtml(summary)}</p>`,
+    `<p class="verdict">${escapeText(summary)}</p>`,
     path ? `<p class="screen"><a href="${path.slice(path.lastIndexOf('/') + 1)}.pdf">Open as PDF</a></p>` : '',
-    ...sections.map(renderSection),
+    ...sectionsBelowSummary(content).map(renderSection),
     linkExpiry ? `<p class="small">This link works until ${escapeHtml(linkExpiry)}.</p>` : '',
   ].join('\n')
 }
@@ -88,8 +89,8 @@ function renderReport({ testNotice, job, summary, sections, linkExpiry }: Report
 function renderSection({ heading, paragraphs = [], list = [], skills = [], facts = [] }: ReportSection): string {
   return [
     `<h2>${escapeHtml(heading)}</h2>`,
-    ...paragraphs.map((text) => `<p>${escapeHtml(text)}</p>`),
-    list.length > 0 ? `<ul>${list.map((text) => `<li>${escapeHtml(text)}</li>`).join('')}</ul>` : '',
+    ...paragraphs.map((text) => `<p>${escapeText(text)}</p>`),
+    list.length > 0 ? `<ul>${list.map((text) => `<li>${escapeText(text)}</li>`).join('')}</ul>` : '',
     skills.length > 0 ? renderSkills(skills) : '',
     facts.length > 0
       ? `<dl>${facts.map(({ name, value }) => `<dt>${escapeHtml(name)}</dt><dd dir="auto">${escapeHtml(value)}</dd>`).join('\n')}</dl>`
@@ -101,11 +102,16 @@ function renderSkills(skills: NonNullable<ReportSection['skills']>): string {
   const rows = skills.map(
     ({ name, verdict, evidence, questions }) => `<tr><th scope="row">${escapeHtml(name)}</th>
 <td>${escapeHtml(verdict)}</td>
-<td>${escapeHtml(evidence)}</td>
-<td>${escapeHtml(questions)}</td></tr>`,
+<td>${escapeText(evidence)}</td>
+<td>${escapeText(questions)}</td></tr>`,
   )
   return `<div class="wide" role="region" aria-label="Skills" tabindex="0"><table><thead><tr><th scope="col">Skill</th><th scope="col">Verdict</th><th scope="col">Evidence</th><th scope="col">Questions</th></tr></thead>
 <tbody>${rows.join('\n')}</tbody></table></div>`
+}
+
+/** Escapes a text. A number stays on the line of its unit: “97 % certain”, “14 s”. */
+function escapeText(text: string): string {
+  return escapeHtml(text.replace(/(\d) (%|s\b)( certain)?/g, (words) => words.replaceAll(' ', '\u00a0')))
 }
 
 const sendPage = createPlainPageSender(`${CARD_STYLE}
@@ -113,7 +119,7 @@ const sendPage = createPlainPageSender(`${CARD_STYLE}
 h2{font-size:1.1em;margin:1.6em 0 .3em}
 .verdict{padding:12px 16px;border-left:4px solid var(--accent);background:var(--accent-tint);font-weight:600}
 .notice{padding:8px 16px;border:1px solid #8d6708;border-radius:6px;background:#fff8e1;color:#5b4300}
-.wide{overflow-x:auto}table{width:100%;border-collapse:collapse}th,td{padding:6px 10px 6px 0;border-bottom:1px solid var(--rule);text-align:left;vertical-align:top}
+.wide{overflow-x:auto}table{width:100%;border-collapse:collapse}th,td{padding:6px 20px 6px 0;border-bottom:1px solid var(--rule);text-align:left;vertical-align:top}th:last-child,td:last-child{padding-right:0}
 dl{margin:0}dt{font-weight:600;margin-top:.5em}dd{margin:0}
 @media (min-width:36rem){dl{display:grid;grid-template-columns:16rem minmax(0,1fr);gap:.4em 1.5em}dt{margin:0}}.small{font-size:.85em}
 .wide:focus-visible{outline:3px solid var(--focus);outline-offset:2px}

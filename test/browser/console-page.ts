@@ -55,3 +55,9 @@ export const getButton = (page: Page, name: string) => page.getByRole('button', 
 export const getDialog = (page: Page) => page.getByRole('dialog')
 export const getNavLink = (page: Page, name: string) =>
   page.getByRole('navigation').getByRole('link', { name, exact: true })
+
+/** Chooses an action of the menu “More”. */
+export async function chooseAction(page: Page, name: string): Promise<void> {
+  await getButton(page, 'More').click()
+  await page.getByRole('menuitem', { name, exact: true }).click()
+}

@@ -12,7 +12,9 @@ const WEBP_QUALITY = 0.75
 /** The pictures in the README and on the front page, by the names of their files. */
 const documentationPictures = {
   campaign: { picture: 'console-campaigns-one', ...DESKTOP },
+  'campaign-phone': { picture: 'console-campaigns-one', ...PHONE },
   result: { picture: 'console-candidates-one', ...DESKTOP },
+  'result-phone': { picture: 'console-results-one', ...PHONE },
   mandate: { picture: 'console-mandates-one', ...DESKTOP },
   candidate: { picture: 'candidate-hindi', ...PHONE },
   student: { picture: 'student-method', ...PHONE },

@@ -28,6 +28,8 @@ interface Options {
   folder: string
   pictures: Picture[]
   widths?: number[]
+  /** The language of the browser. */
+  language?: string
   /** Also runs axe on each page. */
   check?: boolean
   onPicture?(name: string): void
@@ -38,13 +40,13 @@ interface Options {
  * pages: those that do not load, throw an error, scroll horizontally or cut off a table.
  */
 export async function takeScreenshots(browser: Browser, data: SampleData, options: Options): Promise<string[]> {
-  const { folder, pictures, widths = WIDTHS, check = false, onPicture = () => {} } = options
+  const { folder, pictures, widths = WIDTHS, language = 'en', check = false, onPicture = () => {} } = options
   await mkdir(folder, { recursive: true })
   const problems: string[] = []
   for (const width of widths) {
     let current = ''
     const openContext = async () => {
-      const context = await browser.newContext({ viewport: { width, height: VIEWPORT_HEIGHT } })
+      const context = await browser.newContext({ viewport: { width, height: VIEWPORT_HEIGHT }, locale: language })
       context.setDefaultTimeout(PAGE_TIMEOUT_MS)
       context.on('weberror', (error) => problems.push(`${current}: ${error.error().message}`))
       // The sample data are as old as the test clock says.

@@ -25,13 +25,30 @@ function Report({ report: { title, testNotice, job, summary, sections } }: { rep
       <h1 dir="auto">{title}</h1>
       {testNotice && <p class="notice wait">{testNotice}</p>}
       {job && <p dir="auto">{job}</p>}
-      <p class="verdict">{summary}</p>
-      {sections.map((section) => (
+      <p class="verdict">{withUnits(summary)}</p>
+      {sectionsBelowSummary(summary, sections).map((section) => (
         <Section key={section.heading} section={section} />
       ))}
       <BrandFooter brand={brand} />
     </main>
   )
+}
+
+/** Returns the sections without the sentences that the summary already has. */
+function sectionsBelowSummary(summary: string, sections: ReportSection[]): ReportSection[] {
+  const isNew = (text: string) => !summary.toLowerCase().includes(text.toLowerCase())
+  return sections
+    .map(({ paragraphs = [], list = [], ...section }) => ({
+      ...section,
+      paragraphs: paragraphs.filter(isNew),
+      list: list.filter(isNew),
+    }))
+    .filter(({ paragraphs, list, skills, facts }) => paragraphs.length + list.length > 0 || skills || facts)
+}
+
+/** Keeps a number on the line of its unit: “97 % certain”, “14 s”. */
+function withUnits(text: string): string {
+  return text.replace(/(\d) (%|s\b)( certain)?/g, (words) => words.replaceAll(' ', '\u00a0'))
 }
 
 function Section({
@@ -43,12 +60,12 @@ function Section({
     <section>
       <h2>{heading}</h2>
       {paragraphs.map((text) => (
-        <p key={text}>{text}</p>
+        <p key={text}>{withUnits(text)}</p>
       ))}
       {list.length > 0 && (
         <ul>
           {list.map((text) => (
-            <li key={text}>{text}</li>
+            <li key={text}>{withUnits(text)}</li>
           ))}
         </ul>
       )}
@@ -83,8 +100,8 @@ function Skills({ skills }: { skills: ReportSkill[] }) {
           <tr key={name}>
             <th scope="row">{name}</th>
             <td>{verdict}</td>
-            <td>{evidence}</td>
-            <td>{questions}</td>
+            <td>{withUnits(evidence)}</td>
+            <td>{withUnits(questions)}</td>
           </tr>
         ))}
       </tbody>

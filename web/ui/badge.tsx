@@ -1,11 +1,11 @@
 import { t } from '../translations/translate.ts'
 
-type Tone = 'good' | 'bad' | 'wait' | 'quiet'
+type Tone = 'good' | 'running' | 'bad' | 'wait' | 'quiet'
 
 /** The colour and the text of each state of the API. */
 const STATES: Record<string, readonly [Tone, string]> = {
   ready: ['good', t('ready')],
-  running: ['good', t('running')],
+  running: ['running', t('running')],
   active: ['good', t('active')],
   enabled: ['good', t('enabled')],
   completed: ['good', t('completed')],

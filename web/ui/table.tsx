@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { t } from '../translations/translate.ts'
+import { Notice } from './notice.tsx'
 import { SubmitButton } from './submit-button.tsx'
 
 export interface Column<T> {
@@ -9,6 +10,8 @@ export interface Column<T> {
   right?: boolean
   /** Hidden on narrow screens. */
   aside?: boolean
+  /** CSS class of the cells. */
+  class?: string
   cell: (row: T) => ComponentChildren
 }
 
@@ -19,10 +22,13 @@ interface Props<T> {
   keyOf: (row: T) => string
   /** Shown instead of an empty table; should explain what to do next. */
   empty: ComponentChildren
-  loadMore?: (() => void) | undefined
+  /** Loads more rows, and returns the message of an error. */
+  loadMore?: (() => Promise<string | undefined>) | undefined
   loading?: boolean
   /** Adds a column with which rows are selected. */
   selection?: Selection<T> | undefined
+  /** CSS class of the table. */
+  class?: string
 }
 
 export interface Selection<T> {
@@ -37,8 +43,19 @@ export interface Selection<T> {
 const EMPTY_CELL = '–'
 
 /** A table. On phones each row becomes a card whose cells show their column's name. */
-export function Table<T>({ caption, columns, rows, keyOf, empty, loadMore, loading, selection }: Props<T>) {
+export function Table<T>({
+  caption,
+  columns,
+  rows,
+  keyOf,
+  empty,
+  loadMore,
+  loading,
+  selection,
+  class: className,
+}: Props<T>) {
   const { wrapper, isScrollable } = useScrollable()
+  const [moreError, setMoreError] = useState<string>()
   if (rows?.length === 0) return <div class="empty card">{empty}</div>
   return (
     <div
@@ -46,7 +63,7 @@ export function Table<T>({ caption, columns, rows, keyOf, empty, loadMore, loadi
       ref={wrapper}
       {...(isScrollable ? { role: 'region', tabIndex: 0, 'aria-label': caption } : {})}
     >
-      <table class="table" aria-busy={rows === undefined || loading}>
+      <table class={className ? `table ${className}` : 'table'} aria-busy={rows === undefined || loading}>
         <caption class="hidden-text">{caption}</caption>
         <thead>
           <tr>
@@ -55,8 +72,8 @@ export function Table<T>({ caption, columns, rows, keyOf, empty, loadMore, loadi
                 <SelectAll rows={rows ?? []} keyOf={keyOf} selection={selection} />
               </th>
             )}
-            {columns.map(({ name, right }) => (
-              <th key={name} scope="col" class={right ? 'right' : ''}>
+            {columns.map(({ name, right, class: className }) => (
+              <th key={name} scope="col" class={[right && 'right', className].filter(Boolean).join(' ')}>
                 {name}
               </th>
             ))}
@@ -88,9 +105,9 @@ export function Table<T>({ caption, columns, rows, keyOf, empty, loadMore, loadi
                       </label>
                     </td>
                   )}
-                  {columns.map(({ name, right, aside, cell }) => {
+                  {columns.map(({ name, right, aside, class: className, cell }) => {
                     const content = cell(row)
-                    const kinds = [right && 'right', aside && 'aside', content === EMPTY_CELL && 'nothing']
+                    const kinds = [right && 'right', aside && 'aside', content === EMPTY_CELL && 'nothing', className]
                     return (
                       <td key={name} data-name={name} class={kinds.filter(Boolean).join(' ')}>
                         {content}
@@ -102,11 +119,12 @@ export function Table<T>({ caption, columns, rows, keyOf, empty, loadMore, loadi
         </tbody>
       </table>
       {loadMore && (
-        <p class="more">
-          <SubmitButton type="button" onClick={loadMore} busy={loading}>
+        <div class="more">
+          {moreError !== undefined && <Notice kind="bad">{moreError}</Notice>}
+          <SubmitButton type="button" onClick={async () => setMoreError(await loadMore())} busy={loading}>
             {loading ? t('Loading…') : t('Show more')}
           </SubmitButton>
-        </p>
+        </div>
       )}
     </div>
   )

@@ -23,7 +23,7 @@ export const isIndianTimeZone = ['Asia/Kolkata', 'Asia/Calcutta'].includes(local
 /** Shows a time in the chosen zone, with seconds for logs; the tooltip shows it in the other zone. */
 export function Time({ at, seconds = false }: { at: string | null | undefined; seconds?: boolean }) {
   const [zone] = useZone()
-  if (!at) return <span class="soft">–</span>
+  if (!at) return <span class="soft no-value">–</span>
   const date = new Date(at)
   const thisYear = date.getFullYear() === new Date().getFullYear()
   return (

@@ -202,7 +202,7 @@ test('the report page shows the result and no contact data, until the link expir
   assert.equal(page.status, 200)
   assert.match(page.text, /<h1>Report: Person 1<\/h1>/)
   assert.match(page.text, /Qualified\. 3 of 3 skills verified/)
-  assert.match(page.text, /<td>Verified<\/td>\s*<td>\d of \d correct, \d\d % certain<\/td>/)
+  assert.match(page.text, /<td>Verified<\/td>\s*<td>\d of \d correct, \d\d\u00a0%\u00a0certain<\/td>/)
   assert.match(page.text, /Do you hold a wireman licence\?<\/dt><dd dir="auto">Yes/)
   assert.match(page.text, /TEST: this is not the report of a real person/)
   assert.doesNotMatch(page.text, /9990000001|@test\.attestry/)

@@ -108,6 +108,17 @@ test('only a complete 2xx response in time counts as delivered; every other outc
   assert.match((await listDeliveries(key, webhook_id))[0].attempts[0].error, /connection refused|connection closed/)
 })
 
+test('several endpoints that fail at the same time do not block the acknowledgement by another one', async (t) => {
+  const { createKey, createEndpoint, recordEvents, acknowledgedBy } = await startWebhookApp(t, { worker: true })
+  const key = await createKey('test')
+  const [receiver, failingReceiver] = [await startReceiver(t), await startReceiver(t)]
+  failingReceiver.respond = () => 500
+  await createEndpoint(key, receiver.url)
+  for (let index = 0; index < 4; index++) await createEndpoint(key, `${failingReceiver.url}/${index}`)
+  const [id] = await recordEvents(key, { n: 1 })
+  await until(async () => (await acknowledgedBy(id!)) === 'webhook')
+})
+
 test('deliveries to a disabled webhook are held; enabling it sends or withdraws them', async (t) => {
   const { as, context, createKey, createEndpoint, recordEvents, listDeliveries, acknowledgedBy } =
     await startWebhookApp(t, { worker: true })

@@ -75,6 +75,12 @@ test('a member adds a passkey and an authenticator app, and signs in and confirm
     ['passkey.add', 'passkey.remove'],
   )
 
+  app.context.config.publicUrl = app.url // an IP address
+  await page.reload()
+  await page.getByText('Passkeys need a server with a domain name and HTTPS.').waitFor()
+  assert.equal(await getButton(page, 'Add a passkey').count(), 0)
+  app.context.config.publicUrl = url
+
   // A sign-in link now also requires a code.
   const otherPage = await newPage(t)
   await otherPage.goto(await createTestSignInLink(app, 'owner@metro.example'))

@@ -63,6 +63,19 @@ test('the charts show the numbers of the campaign, and the numbers link to its c
   const { completed } = (await partner.get('/analytics/overview')).body.data.funnel
   await funnel.getByRole('link', { name: `Completed: ${completed}` }).waitFor()
   await checkPage(page, 'analytics')
+  const { calls } = (await partner.get('/analytics/overview')).body.data
+  assert.ok(calls.placed > 0)
+  assert.deepEqual(
+    (await page.getByRole('region', { name: 'Calls' }).getByRole('listitem').allInnerTexts()).map((text) =>
+      text.replaceAll(/\s+/g, ' ').trim(),
+    ),
+    [
+      `Answered Calls, answered: ${calls.answered}`,
+      `Not answered Calls, not answered: ${calls.no_answer}`,
+      'Busy 0',
+      `Failed Calls, failed: ${calls.failed}`,
+    ],
+  )
   const plot = (await page
     .getByRole('img', { name: /^Day by day|day/i })
     .first()
@@ -88,6 +101,10 @@ test('the charts show the numbers of the campaign, and the numbers link to its c
   await funnel.getByRole('link', { name: 'Enrolled: 10' }).waitFor()
   await page.getByLabel('From').fill('2026-03-14')
   await page.getByRole('alert').waitFor() // the API's message: after the last day
+  const from = page.locator('label').filter({ has: page.getByLabel('From') })
+  await from.locator('.bad-text').waitFor() // the same message at the field
+  assert.equal(await page.getByLabel('From').getAttribute('aria-invalid'), 'true')
+  assert.equal(await page.getByLabel('To', { exact: true }).getAttribute('aria-invalid'), 'false')
   await page.getByLabel('From').fill('2026-03-13')
   await funnel.getByRole('link', { name: 'Completed: 5' }).click()
   await waitForHeading(page, 'Completed')
@@ -112,4 +129,15 @@ test('the charts show the numbers of the campaign, and the numbers link to its c
   await page.goto(`${consoleUrl}/analytics?campaign_id=${campaign_id}`)
   await funnel.getByRole('link', { name: 'Enrolled: 10' }).waitFor()
   await page.getByRole('button', { name: /^Workflow / }).waitFor()
+
+  // More people are enrolled on this day than results have arrived.
+  await partner.createCampaign(mandate_id, tenCandidates, { name: 'Latest intake' })
+  await page.goto(`${consoleUrl}/analytics`)
+  await funnel.getByRole('link', { name: 'Enrolled: 24' }).waitFor()
+  const points = (await page.locator('.days-plot polyline').getAttribute('points'))!
+  const heights = points.split(' ').map((point) => Number(point.split(',')[1]))
+  assert.ok(
+    heights.every((height) => height >= 0 && height <= 100),
+    `the line is inside the chart: ${heights}`,
+  )
 })

@@ -65,7 +65,7 @@ test('an owner sets the branding, and people see it on their pages', async (t) =
   await getNavLink(page, 'Branding').click()
   await waitForHeading(page, 'Branding')
   await page.getByLabel('Name', { exact: true }).fill('Metro Staffing')
-  await page.getByLabel('Footer').fill('Metro Staffing Private Limited, Pune')
+  await page.getByLabel('Footer').fill('  Metro Staffing Private Limited, Pune ')
   await page.getByLabel('Website').fill('metro.example')
   await page.getByLabel('Reply address of emails').fill('jobs@metro.example')
 
@@ -93,6 +93,7 @@ test('an owner sets the branding, and people see it on their pages', async (t) =
   await page.reload()
   await page.getByRole('img', { name: 'Current logo' }).waitFor()
   assert.equal(await page.getByLabel('Colour', { exact: true }).inputValue(), '#7a1fa2')
+  assert.equal(await page.getByLabel('Footer').inputValue(), 'Metro Staffing Private Limited, Pune')
 
   const candidatePath = new URL(link).pathname
   await checkBrandedPage(t, app.url + candidatePath, 'candidate', (each) =>

@@ -9,6 +9,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Unloaded } from '../../ui/unloaded.tsx'
 import { Confirm } from '../shared/confirm.tsx'
+import { failureReason, failureRemedy } from '../shared/failure-reasons.ts'
 import { channelName } from '../shared/labels.ts'
 import { api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
@@ -269,8 +270,8 @@ function Messages() {
           columns={[
             { name: t('Channel'), cell: ({ channel }) => channelName(channel) },
             { name: t('Failed'), right: true, cell: ({ count }) => count.toLocaleString(displayLocale()) },
-            { name: t('Reason'), cell: ({ title }) => title },
-            { name: t('What to do'), cell: ({ remedy }) => remedy },
+            { name: t('Reason'), cell: ({ reason, title }) => failureReason(reason, title) },
+            { name: t('What to do'), cell: ({ reason, remedy }) => failureRemedy(reason, remedy) },
           ]}
         />
       )}

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import type { IdentityProvider, IdentityProviderSettings, NewScimToken } from '../../api-types/console.ts'
 import { richText } from '../../translations/rich-text.ts'
 import { t } from '../../translations/translate.ts'
+import { CopyText } from '../../ui/copy-text.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
@@ -34,9 +35,7 @@ export function ProviderSettings({ path, roles }: Props) {
                 'Register Attestry at the identity provider as a web application (authorization code flow with PKCE), with this redirect URI:',
               )}
             </p>
-            <p>
-              <code class="break">{data.redirect_uri}</code>
-            </p>
+            <CopyText text={data.redirect_uri} label={t('the redirect URI')} />
             {data.provider && (
               <p>
                 {richText('People sign in at {link}.', { link: <a href={data.sign_in_url}>{data.sign_in_url}</a> })}

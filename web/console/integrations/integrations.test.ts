@@ -23,6 +23,8 @@ test('an ATS is connected in three steps with checks; reports are shown, sent ag
   await checkPage(page, 'integrations-empty')
 
   await getButton(page, 'Connect an ATS').click()
+  await getDialog(page).getByLabel('Ashby', { exact: true }).check()
+  await getDialog(page).getByLabel('Ashby API key').waitFor()
   await getDialog(page).getByLabel('Workable').check()
   await getDialog(page).getByLabel('Workable token').fill(ATS_TOKEN)
   await getDialog(page).getByLabel('Country of phone numbers').fill('ZZ')

@@ -44,7 +44,7 @@ export function PreparedQuestions({ mandate, questions, languages, editPath }: P
                 aria-pressed={code === language}
                 onClick={() => setSelected(code)}
               >
-                {LANGUAGE_NAMES[code]?.split(' · ')[0]}
+                {LANGUAGE_NAMES[code]?.split(' · ').at(-1)}
               </button>
             ))}
           </fieldset>

@@ -1,6 +1,6 @@
 import type { ConsoleNotification } from '../../api-types/console.ts'
 import { displayLocale, t } from '../../translations/translate.ts'
-import { channelName } from '../shared/labels.ts'
+import { failureReason } from '../shared/failure-reasons.ts'
 
 /** Returns the text of a notification in the language of the console. */
 export function notificationText({ type, count: number, values, text }: ConsoleNotification): string {
@@ -29,7 +29,7 @@ export function notificationText({ type, count: number, values, text }: ConsoleN
     case 'endpoint_failing':
       return t('All deliveries to the webhook endpoint {url} have failed for a day', values)
     case 'messages_failed':
-      return t('Messages by {channel} fail: {reason}', { ...values, channel: channelName(values.channel!) })
+      return failedMessagesText(values.channel!, failureReason(values.reason_code, values.reason!))
     case 'ats_report_failed':
       return t(
         isOne
@@ -51,5 +51,18 @@ export function notificationText({ type, count: number, values, text }: ConsoleN
         : t('The request for the skill “{name}” was rejected', values)
     default:
       return text // a type that was added after this page was loaded
+  }
+}
+
+function failedMessagesText(channel: string, reason: string): string {
+  switch (channel) {
+    case 'whatsapp':
+      return t('WhatsApp messages fail: {reason}', { reason })
+    case 'voice':
+      return t('Calls fail: {reason}', { reason })
+    case 'sms':
+      return t('SMS fail: {reason}', { reason })
+    default:
+      return t('Emails to candidates fail: {reason}', { reason })
   }
 }

@@ -65,7 +65,7 @@ function MemberNotifications() {
         </ul>
       )}
       {/* Hidden until the list is shown, which would move it. */}
-      <div hidden={!list.data && !shownError}>
+      <div class="stack-tight" hidden={!list.data && !shownError}>
         <h2>{t('What you get')}</h2>
         <SettingsForm
           onSaved={() => {

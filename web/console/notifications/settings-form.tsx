@@ -94,7 +94,10 @@ export function SettingsForm({ onSaved }: { onSaved: () => void }) {
             </label>
           </div>
         )}
-        <p class="soft small">{t('A day without anything new sends no email. TEST mode sends none.')}</p>
+        <p class="soft small">
+          {t('A day without anything new sends no email. TEST mode sends none.')}{' '}
+          {t('Emails are in the language that you chose for the console.')}
+        </p>
       </fieldset>
       {error && <Notice kind="bad">{error.message}</Notice>}
       {isSaved && <Notice kind="good">{t('Saved.')}</Notice>}

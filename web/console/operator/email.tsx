@@ -7,7 +7,7 @@ import { CopyText } from '../../ui/copy-text.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
 import { DescriptionItem, DescriptionList } from '../shared/description-list.tsx'
-import { emailKindName } from '../shared/labels.ts'
+import { emailKindName, emailReasonText } from '../shared/labels.ts'
 import { useData } from '../shell/loading.ts'
 import { Link, type Params } from '../shell/router.tsx'
 
@@ -16,6 +16,7 @@ export default function OperatorEmail({ params }: { params: Params }) {
   const [shown, setShown] = useState<'text' | 'html'>('text')
   if (error) return <Notice kind="bad">{error.message}</Notice>
   if (!data) return <h1 class="waiting">An email</h1>
+  const reason = emailReasonText(data)
   return (
     <>
       <p>
@@ -24,7 +25,7 @@ export default function OperatorEmail({ params }: { params: Params }) {
       <h1>
         {data.subject} <Badge state={data.status} />
       </h1>
-      {data.explanation && <Notice kind="wait">{data.explanation}</Notice>}
+      {reason && <Notice kind="wait">{reason}</Notice>}
       {data.last_error && <Notice kind="bad">{data.last_error}</Notice>}
       <DescriptionList>
         <DescriptionItem name={t('To##recipient')}>

@@ -5,7 +5,7 @@ import { Badge, stateText } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import { emailKindName } from '../shared/labels.ts'
+import { emailKindName, emailReasonText } from '../shared/labels.ts'
 import { ListCount, listQueryString, SearchFilter } from '../shared/list-filters.tsx'
 import { useData, useList } from '../shell/loading.ts'
 import { Link, setQuery, useAddress } from '../shell/router.tsx'
@@ -90,7 +90,7 @@ export default function OperatorEmails() {
           },
           { name: t('Status'), cell: ({ status: state }) => <Badge state={state} /> },
           { name: t('Attempts'), right: true, cell: ({ attempts }) => attempts },
-          { name: t('Reason or last error'), cell: ({ explanation, last_error }) => explanation ?? last_error ?? '–' },
+          { name: t('Reason or last error'), cell: (email) => emailReasonText(email) ?? email.last_error ?? '–' },
         ]}
       />
     </>

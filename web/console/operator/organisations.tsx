@@ -139,7 +139,7 @@ export default function OperatorOrganisations() {
           {
             name: t('Actions'),
             cell: (org) => (
-              <span class="row">
+              <span class="row organisation-actions">
                 <button
                   type="button"
                   class="plain flush"

@@ -1,4 +1,4 @@
-import type { ServerStatus } from '../../api-types/console.ts'
+import type { ServerStatus, SignInOptions } from '../../api-types/console.ts'
 import { displayLocale, t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -12,7 +12,11 @@ const POLL_INTERVAL_MS = 10_000
 
 /** The state of the server: alerts with links to the pages where they are resolved, and key numbers. */
 export default function OperatorStatus() {
-  const { data, error } = useData<ServerStatus>('/operator/now', { pollMs: POLL_INTERVAL_MS })
+  const { data: status, error } = useData<ServerStatus>('/operator/now', { pollMs: POLL_INTERVAL_MS })
+  const signInOptions = useData<SignInOptions>('/sign-in')
+  // Shown together, so that nothing moves.
+  const data = signInOptions.loading && !signInOptions.data ? undefined : status
+  const withoutEmailServer = signInOptions.data?.mails === 'kept'
   if (error) return <Notice kind="bad">{error.message}</Notice>
   const alerts = data && alertsFor(data)
   const failedCalls = data?.failed_calls ?? []
@@ -28,7 +32,12 @@ export default function OperatorStatus() {
         : t('all queues are empty'),
     ],
     [t('Emails failed'), data?.mails.failed_today, '/operator/mails?status=failed', t('in the last day')],
-    [t('Emails waiting'), data?.mails.queued, '/operator/mails?status=queued', t('to be sent')],
+    [
+      t('Emails waiting'),
+      data?.mails.queued,
+      '/operator/mails?status=queued',
+      withoutEmailServer ? t('no email server') : t('to be sent'),
+    ],
     [t('Keys in cooldown'), data?.resting_keys, '/operator/limits', t('because they exceeded rate limits')],
     [t('Skill requests'), data?.skill_requests, '/operator/skills', t('waiting for a decision')],
   ]
@@ -57,6 +66,12 @@ export default function OperatorStatus() {
           {text} {to && <Link to={to}>{action}</Link>}
         </Notice>
       ))}
+      {data && withoutEmailServer && (
+        <Notice kind="wait">
+          {t('No email server is configured: emails are stored and not sent.')}{' '}
+          <Link to="/operator/mails">{t('View emails')}</Link>
+        </Notice>
+      )}
       {failedCalls.length > 0 && (
         <section class="stack-tight">
           <h2>{t('API calls with server errors')}</h2>

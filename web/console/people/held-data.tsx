@@ -4,7 +4,7 @@ import { t } from '../../translations/translate.ts'
 import { DescriptionItem, DescriptionList } from '../shared/description-list.tsx'
 import './people.css'
 
-/** All data that is stored about a person, by kind of record. It receives the focus when it appears, because it is below the records. */
+/** All data that is stored about a person, by kind of record. It receives the focus when it appears, because the button is above other content. */
 export function HeldData({ exported }: { exported: PersonExport }) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus(), [exported])

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { checkSizes } from '../../../test/browser/check-sizes.ts'
 import {
   checkPage,
+  chooseAction,
   getButton,
   getDialog,
   getNavLink,
@@ -63,7 +64,7 @@ test('an owner finds a person, exports, corrects, restricts, holds and erases th
     ['JSON', /"person_id": "PER_.*Asha Verma/s],
   ] as const) {
     const download = page.waitForEvent('download')
-    await getButton(page, `Download as ${format}`).click()
+    await chooseAction(page, `Download as ${format}`)
     const file = await download
     assert.equal(file.suggestedFilename(), `${personId}.${format.toLowerCase()}`)
     assert.match(await readFile(await file.path(), 'utf8'), content)
@@ -82,23 +83,25 @@ test('an owner finds a person, exports, corrects, restricts, holds and erases th
   await getButton(page, 'Show the data').click()
   await page.getByText('Asha Varma').first().waitFor()
 
-  await getButton(page, 'Restrict').click()
+  await chooseAction(page, 'Restrict')
   await getDialog(page).getByRole('button', { name: 'Restrict', exact: true }).click()
   await waitForHeading(page, 'Person restricted')
-  await getButton(page, 'Lift the restriction').click()
+  await chooseAction(page, 'Lift the restriction')
   await getDialog(page).getByRole('button', { name: 'Lift the restriction', exact: true }).click()
   await waitForHeading(page, 'Person active')
 
-  await getButton(page, 'Start a legal hold').click()
+  await chooseAction(page, 'Start a legal hold')
   await page.getByLabel('Reason').fill('Lawsuit 12/2026')
   await getButton(page, 'Start the legal hold').click()
   await page.getByText('The data must be kept.').waitFor()
-  assert.ok(await getButton(page, 'Erase').isDisabled())
-  await getButton(page, 'End the legal hold').click()
+  await getButton(page, 'More').click()
+  await page.getByRole('menuitem', { name: 'Erase', disabled: true }).waitFor()
+  await checkSizes(page, 'person-menu')
+  await page.getByRole('menuitem', { name: 'End the legal hold' }).click()
   await getDialog(page).getByRole('button', { name: 'End the legal hold', exact: true }).click()
   await page.getByText('The legal hold was ended.').waitFor()
 
-  await getButton(page, 'Erase').click()
+  await chooseAction(page, 'Erase')
   await page.getByLabel('Who asked').fill('the person, ticket 4711')
   await page.getByLabel('Basis').fill('GDPR Article 17')
   await checkSizes(page, 'person-erase')
@@ -107,12 +110,15 @@ test('an owner finds a person, exports, corrects, restricts, holds and erases th
   await getButton(page, 'Erase the person').click()
   await waitForHeading(page, 'Person erased')
   await checkSizes(page, 'person-erased')
-  assert.equal(await getButton(page, 'Erase').count(), 0)
+  assert.equal(await getButton(page, 'More').count(), 0)
   await candidacy.getByRole('link', { name: 'Electrician' }).first().click()
   await waitForHeading(page, /^erased/)
   await checkPage(page, 'candidate-of-erased-person')
   assert.doesNotMatch(await page.content(), /Asha|9810000001/)
 
+  await page.goto(`${app.url}/console/${partner.orgId}/test/audit`)
+  for (const sentence of ['Erased a person', 'Corrected the data of a person', 'Changed the legal hold of a person'])
+    await page.getByText(sentence).first().waitFor()
   const entries = (await owner.get(`/orgs/${partner.orgId}/audit?limit=50`)).body.data.items
   const erasure = entries.find(({ action }: { action: string }) => action === 'person.erase')
   assert.deepEqual(
@@ -122,6 +128,50 @@ test('an owner finds a person, exports, corrects, restricts, holds and erases th
   const actions = new Set(entries.map(({ action }: { action: string }) => action))
   for (const action of ['person.find', 'person.export', 'person.correct', 'person.restrict', 'person.hold'])
     assert.ok(actions.has(action), action)
+})
+
+test('the actions on a person can be chosen with the keyboard, and the focus returns to the button of the menu', async (t) => {
+  const app = await startSharedApp()
+  const { partner } = await contactTestCandidate(app, { name: 'Asha Verma' })
+  const [person] = (await partner.get('/people?phone=%2B919810000001')).body.data.items
+  const owner = await signInMember(app, partner.orgId, 'owner')
+  const page = await openConsolePage(t, app, { email: owner.email })
+  await page.goto(`${app.url}/console/${partner.orgId}/test/people/${person.person_id}`)
+  const button = getButton(page, 'More')
+  const focusedText = () => page.evaluate<string>('document.activeElement.textContent')
+  const pressAndRead = async (key: string) => {
+    await page.keyboard.press(key)
+    return focusedText()
+  }
+  await button.focus()
+  for (const [key, text] of [
+    ['Enter', 'Download as HTML'],
+    ['ArrowDown', 'Download as JSON'],
+    ['End', 'Erase'],
+    ['ArrowDown', 'Download as HTML'],
+    ['ArrowUp', 'Erase'],
+    ['s', 'Start a legal hold'],
+    ['Home', 'Download as HTML'],
+    ['Escape', 'More'],
+    ['ArrowUp', 'Erase'],
+  ] as const)
+    assert.equal(await pressAndRead(key), text, key)
+  await page.keyboard.press('Tab')
+  await page.getByRole('menu').waitFor({ state: 'detached' })
+
+  await button.focus()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('r')
+  await page.keyboard.press('Enter')
+  await getDialog(page).getByRole('heading', { name: 'Restrict processing?' }).waitFor()
+  assert.equal(await page.getByRole('menu').count(), 0)
+  await page.keyboard.press('Escape')
+  await getDialog(page).waitFor({ state: 'detached' })
+  assert.equal(await focusedText(), 'More')
+
+  await button.click()
+  await page.getByRole('heading', { level: 1 }).click()
+  await page.getByRole('menu').waitFor({ state: 'detached' })
 })
 
 test('only owners find people, and an erasure needs a recent sign-in', async () => {

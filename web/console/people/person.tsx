@@ -6,6 +6,7 @@ import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
+import { ActionMenu, type MenuItem } from '../shared/action-menu.tsx'
 import { DescriptionItem, DescriptionList } from '../shared/description-list.tsx'
 import { VERIFICATION_METHOD_NAMES } from '../shared/labels.ts'
 import { saveFile } from '../shared/save-file.ts'
@@ -41,6 +42,17 @@ export default function PersonPage({ params }: { params: Params }) {
         <h1>
           {t('Person')} <Badge state={data.status} />
         </h1>
+        {!isErased && (
+          <div class="row">
+            <button type="button" class="primary" onClick={() => void show()}>
+              {t('Show the data')}
+            </button>
+            <button type="button" onClick={() => setDialog('correct')}>
+              {t('Correct##button')}
+            </button>
+            <ActionMenu label={t('More##menu')} groups={menuGroups(data)} />
+          </div>
+        )}
       </div>
       {done && <Notice kind="good">{done}</Notice>}
       <DescriptionList>
@@ -71,40 +83,37 @@ export default function PersonPage({ params }: { params: Params }) {
           {data.legal_hold !== null && (
             <Notice kind="wait">{t('The data must be kept. End the legal hold before you erase the person.')}</Notice>
           )}
-          <div class="row">
-            <button type="button" onClick={() => void show()}>
-              {t('Show the data')}
-            </button>
-            <button type="button" onClick={() => void download('html')}>
-              {t('Download as HTML')}
-            </button>
-            <button type="button" onClick={() => void download('json')}>
-              {t('Download as JSON')}
-            </button>
-            <button type="button" onClick={() => setDialog('correct')}>
-              {t('Correct##button')}
-            </button>
-            <button type="button" onClick={() => setDialog('restrict')}>
-              {data.status === 'restricted' ? t('Lift the restriction') : t('Restrict')}
-            </button>
-            <button type="button" onClick={() => setDialog('hold')}>
-              {data.legal_hold === null ? t('Start a legal hold') : t('End the legal hold')}
-            </button>
-            <button type="button" class="danger" disabled={data.legal_hold !== null} onClick={() => setDialog('erase')}>
-              {t('Erase')}
-            </button>
-          </div>
           {exportError && <Notice kind="bad">{exportError.message}</Notice>}
         </>
       )}
-      <Records path={path} />
       {held && !isErased && <HeldData exported={held} />}
+      <Records path={path} />
       {dialog === 'correct' && <CorrectDialog {...dialogProps} />}
       {dialog === 'restrict' && <RestrictDialog {...dialogProps} />}
       {dialog === 'hold' && <HoldDialog {...dialogProps} />}
       {dialog === 'erase' && <EraseDialog {...dialogProps} />}
     </>
   )
+
+  function menuGroups({ status, legal_hold }: Person): MenuItem[][] {
+    return [
+      [
+        { name: t('Download as HTML'), act: () => void download('html') },
+        { name: t('Download as JSON'), act: () => void download('json') },
+      ],
+      [
+        {
+          name: status === 'restricted' ? t('Lift the restriction') : t('Restrict'),
+          act: () => setDialog('restrict'),
+        },
+        {
+          name: legal_hold === null ? t('Start a legal hold') : t('End the legal hold'),
+          act: () => setDialog('hold'),
+        },
+      ],
+      [{ name: t('Erase'), danger: true, disabled: legal_hold !== null, act: () => setDialog('erase') }],
+    ]
+  }
 
   function showChange(message: string) {
     setHeld(undefined)

@@ -19,7 +19,7 @@ const BASIS_FIELDS = [
   ['contact_basis_text_version', t('Version of the text that people agreed to (optional)')],
 ] as const
 const BASES = [
-  [null, t('Not declared: each LIVE candidate needs a consent at enrolment')],
+  [null, t('Not declared')],
   ['consent', t('The person agreed to be contacted about jobs')],
   ['application', t('The person applied for a job with us')],
   ['legitimate_use', t('Another use that the law allows without consent')],
@@ -74,6 +74,7 @@ export function PrivacyContactsForm({ path, settings, isOwner, onSaved }: Props)
       <Field
         id="privacy-contact-basis"
         label={t('Why you may contact candidates in LIVE mode')}
+        hint={basis === null && t('Each LIVE candidate needs a consent at enrolment.')}
         error={errorOf('contact_basis')}
       >
         {(attributes) => (

@@ -65,9 +65,14 @@ test('an owner checks, imports, deletes and exports questions', async (t) => {
   await page.reload() // a click is lost if the list is being replaced at this moment
   await deleteLastButton.waitFor()
 
-  const download = page.waitForEvent('download')
-  await page.getByRole('link', { name: 'Export QTI' }).click()
-  assert.equal((await download).suggestedFilename(), 'items.zip')
+  for (const [name, fileName] of [
+    ['Export CSV', 'items.csv'],
+    ['Export QTI', 'items.zip'],
+  ] as const) {
+    const download = page.waitForEvent('download')
+    await page.getByRole('link', { name }).click()
+    assert.equal((await download).suggestedFilename(), fileName)
+  }
 
   await page.getByRole('button', { name: 'Delete q1', exact: true }).click()
   await getDialog(page).getByRole('button', { name: 'Delete question' }).click()

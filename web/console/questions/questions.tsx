@@ -87,7 +87,7 @@ export default function Questions() {
                 active
               ) : (
                 <>
-                  {active} <span class="badge bad">{t('too few')}</span>
+                  <span class="badge bad">{t('too few')}</span> {active}
                 </>
               ),
           },

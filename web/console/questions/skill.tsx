@@ -31,21 +31,22 @@ export default function SkillQuestions({ params }: { params: Params }) {
         )}
       </div>
       {data && !hasResponses && (
-        <Notice kind="wait">
+        <p class="soft">
           {t(
             'No LIVE responses yet. Numbers appear within an hour after the first candidates or students have answered these questions in LIVE. Responses in TEST do not count.',
           )}
-        </Notice>
+        </p>
       )}
       {data?.sources
         .filter(({ enough }) => !enough)
         .map(({ source, active }) => (
           <Notice key={source} kind="wait">
-            {t('{source}: {active} active questions. A skill needs {min} to be verified with them.', {
-              source: SOURCE_NAMES[source],
-              active,
-              min: MIN_ACTIVE_ITEMS,
-            })}
+            {t(
+              active === 1
+                ? '{source}: {active} active question. A skill needs {min} to be verified with them.'
+                : '{source}: {active} active questions. A skill needs {min} to be verified with them.',
+              { source: SOURCE_NAMES[source], active, min: MIN_ACTIVE_ITEMS },
+            )}
           </Notice>
         ))}
       {data ? (

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import type { CandidateDecision, RecruiterResult } from '../../api-types/console.ts'
 import { displayLocale, t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
+import { ActionMenu } from '../shared/action-menu.tsx'
 import type { ApiError } from '../shell/api.ts'
 import { useOrgContext } from '../shell/session.ts'
 import { AssignDialog } from './assignment.tsx'
@@ -42,18 +43,20 @@ export function BulkActions({ candidates, onDone, onClear }: Props) {
             {DECISION_NAMES[decision]}
           </button>
         ))}
-        <button type="button" class="small-button" disabled={busy} onClick={() => void setDecision(null)}>
-          {t('Remove decision')}
-        </button>
         <button type="button" class="small-button" disabled={busy} onClick={() => setIsAssigning(true)}>
           {t('Assign')}
         </button>
-        <button type="button" class="small-button" disabled={busy} onClick={() => setIsWriting(true)}>
-          {t('Write note')}
-        </button>
-        <a class="button small-button" href={exportUrl} download={`results-${context.mode}.csv`}>
-          {t('Export selected')}
-        </a>
+        <ActionMenu
+          class="small-button"
+          label={t('More##menu')}
+          groups={[
+            [
+              { name: t('Write note'), disabled: busy, act: () => setIsWriting(true) },
+              { name: t('Remove decision'), disabled: busy, act: () => void setDecision(null) },
+              { name: t('Export selected'), href: exportUrl, download: `results-${context.mode}.csv` },
+            ],
+          ]}
+        />
         <button type="button" class="plain small-button" onClick={onClear}>
           {t('Clear selection')}
         </button>

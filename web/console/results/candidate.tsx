@@ -5,6 +5,7 @@ import { t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Conversation } from '../phone/conversation.tsx'
+import { ActionMenu, type MenuItem } from '../shared/action-menu.tsx'
 import { Confirm } from '../shared/confirm.tsx'
 import { DescriptionItem, DescriptionList } from '../shared/description-list.tsx'
 import { api } from '../shell/api.ts'
@@ -13,7 +14,7 @@ import { ContactLinks } from './call.tsx'
 import { CandidateWork, useCandidateWork } from './candidate-work.tsx'
 import { LiveResult } from './live-result.tsx'
 import { Outcome } from './result-output.tsx'
-import { ReportActions } from './share-report.tsx'
+import { reportPdfUrl, ShareReport } from './share-report.tsx'
 import './results.css'
 import { channelName, languageName, noMessageSentText, PERSONAS } from '../shared/labels.ts'
 import { Link, type Params } from '../shell/router.tsx'
@@ -49,23 +50,12 @@ export default function CandidatePage({ params }: { params: Params }) {
         </h1>
         <div class="row">
           {context.mode === 'test' && (
-            <>
-              <Link class="button" to={context.pagePath(`/phone/${data.candidate_id}`)}>
-                {t('Open phone')}
-              </Link>
-              {data.link && (
-                <a class="button" href={data.link} target="_blank" rel="noreferrer">
-                  {t('Open candidate page')}
-                </a>
-              )}
-            </>
+            <Link class="button" to={context.pagePath(`/phone/${data.candidate_id}`)}>
+              {t('Open phone')}
+            </Link>
           )}
-          {!data.erased && <ReportActions candidateId={data.candidate_id} name={data.name} />}
-          {!data.erased && context.can('recruiter') && (
-            <button type="button" onClick={() => setIsRevoking(true)}>
-              {t('Revoke link')}
-            </button>
-          )}
+          {!data.erased && <ShareReport candidateId={data.candidate_id} name={data.name} />}
+          <ActionMenu label={t('More##menu')} groups={menuGroups(data)} />
         </div>
       </div>
       {isRevoked && (
@@ -154,4 +144,16 @@ export default function CandidatePage({ params }: { params: Params }) {
       )}
     </>
   )
+
+  function menuGroups({ candidate_id, erased, link }: CandidateConversation): MenuItem[][] {
+    return [
+      [
+        ...(erased ? [] : [{ name: t('Report as PDF'), href: reportPdfUrl(context, candidate_id) }]),
+        ...(context.mode === 'test' && link ? [{ name: t('Open candidate page'), href: link }] : []),
+      ],
+      erased || !context.can('recruiter')
+        ? []
+        : [{ name: t('Revoke link'), danger: true, act: () => setIsRevoking(true) }],
+    ]
+  }
 }

@@ -19,7 +19,11 @@ export function DecisionCell({ result: { decision, note, decided_by, decided_by_
   return (
     <div title={decided_by ? t('by {name}', { name: decided_by_name ?? decided_by }) : undefined}>
       {decision && <span class={`badge ${DECISION_TONES[decision]}`}>{DECISION_NAMES[decision]}</span>}
-      {note && <div class="soft small note-text">{note}</div>}
+      {note && (
+        <div class="soft small note-text" title={note}>
+          {note}
+        </div>
+      )}
     </div>
   )
 }

@@ -11,7 +11,7 @@ import { ContactLinks } from './call.tsx'
 import { CandidateWork, useCandidateWork } from './candidate-work.tsx'
 import { useResultMandate } from './result-mandate.ts'
 import { Outcome, ResultOutput } from './result-output.tsx'
-import { ReportActions } from './share-report.tsx'
+import { reportPdfUrl, ShareReport } from './share-report.tsx'
 import './results.css'
 import { channelName, languageName } from '../shared/labels.ts'
 import { Link, type Params, ParentLink } from '../shell/router.tsx'
@@ -54,7 +54,10 @@ export default function ResultPage({ params }: { params: Params }) {
           <Link class="button" to={context.pagePath(`/candidates/${candidate.candidate_id}`)}>
             {t('View conversation')}
           </Link>
-          <ReportActions candidateId={candidate.candidate_id} name={candidate.name} />
+          <ShareReport candidateId={candidate.candidate_id} name={candidate.name} />
+          <a class="button" href={reportPdfUrl(context, candidate.candidate_id)} target="_blank" rel="noreferrer">
+            {t('Report as PDF')}
+          </a>
         </div>
       </div>
       <div class="two-columns">

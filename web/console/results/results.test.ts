@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { checkPage, getButton, getDialog, openConsolePage, waitForHeading } from '../../../test/browser/console-page.ts'
+import {
+  checkPage,
+  chooseAction,
+  getButton,
+  getDialog,
+  openConsolePage,
+  waitForHeading,
+} from '../../../test/browser/console-page.ts'
 import { startConsoleWithResults } from '../../../test/browser/recruiter-console.ts'
 import { startApp } from '../../../test/support/app.ts'
 import { runClock } from '../../../test/support/clock.ts'
@@ -27,6 +34,8 @@ test('the results page lists and exports the candidates to call, with times in t
   assert.equal(await page.getByRole('region', { name: 'Candidates' }).count(), 0, 'the list does not scroll sideways')
   for (const element of await page.locator('td time, .contact-lines .whole').all())
     assert.ok((await element.boundingBox())!.height < 32, `${await element.textContent()} is on one line`)
+  for (const row of await page.getByRole('table', { name: 'Candidates' }).getByRole('row').all())
+    assert.ok((await row.boundingBox())!.height < 60, `${await row.textContent()} has two lines at most`)
   await page.setViewportSize({ width: 360, height: 800 })
   await checkPage(page, 'results-360')
   await page.setViewportSize({ width: 1280, height: 800 })
@@ -60,17 +69,19 @@ test("a recruiter revokes a candidate's link, and the audit log shows it", async
   const owner = await signInMember(app, orgId, 'owner')
   const page = await openConsolePage(t, app, { email: owner.email })
   await page.goto(`${app.url}/console/${orgId}/test/candidates/${candidateId}`)
-  await getButton(page, 'Revoke link').click()
+  await chooseAction(page, 'Revoke link')
   await getDialog(page).getByText('The links in all earlier messages stop working immediately').waitFor()
   await checkPage(page, 'revoke-link')
   await getDialog(page).getByRole('button', { name: 'Revoke link' }).click()
   await page.getByText('The link was revoked and does not work any more.').waitFor()
   assert.equal(await openedPage(link), 404)
   const newLink = await readLink(app, candidateId)
+  await getButton(page, 'More').click()
   await page
     .locator(`a[href$="${new URL(newLink, app.url).pathname}"]`)
     .first()
     .waitFor()
+  await page.keyboard.press('Escape')
   assert.equal(await openedPage(newLink), 200)
   await page.setViewportSize({ width: 360, height: 640 })
   await checkPage(page, 'link-revoked-360')

@@ -24,6 +24,7 @@ import { OPEN_ASSIGNMENTS_QUERY } from './open-assignments.ts'
 import { interestText, Outcome } from './result-output.tsx'
 import { Qualified, VerdictSummary } from './verdict.tsx'
 import './results.css'
+import './result-rows.css'
 import { CANDIDATE_STATUS_NAMES } from '../campaigns/status-names.ts'
 import { channelName, languageName } from '../shared/labels.ts'
 import { Link, setQuery, useAddress } from '../shell/router.tsx'
@@ -169,6 +170,7 @@ export default function Results() {
         />
       )}
       <Table
+        class="result-rows"
         caption={t('Candidates')}
         rows={list.items}
         keyOf={({ result_id }) => result_id}
@@ -216,13 +218,16 @@ function candidateColumns(context: OrgContext): CandidateColumn[] {
     {
       id: 'Candidate',
       name: t('Candidate'),
+      class: 'candidate-column',
       cell: ({ result_id, candidate }) => (
         <>
-          <Link class="short-name" to={context.pagePath(`/results/${result_id}`)}>
-            {candidate.name}
-          </Link>{' '}
-          <span class="soft small whole">{candidate.external_candidate_id}</span>
-          <div class="small contact-lines">
+          <div class="line row-title">
+            <Link to={context.pagePath(`/results/${result_id}`)}>{candidate.name}</Link>
+            <span class="soft small" title={candidate.external_candidate_id}>
+              {candidate.external_candidate_id}
+            </span>
+          </div>
+          <div class="line small contact-lines">
             {(candidate.phone || candidate.email) && <ContactLinks phone={candidate.phone} email={candidate.email} />}
           </div>
         </>
@@ -231,11 +236,13 @@ function candidateColumns(context: OrgContext): CandidateColumn[] {
     {
       id: 'Job',
       name: t('Job'),
-      aside: true,
+      class: 'job-column',
       cell: ({ job_title, campaign_id, campaign_name }) => (
         <>
-          {job_title}
-          <div class="small job-cell">
+          <div class="line" title={job_title}>
+            {job_title}
+          </div>
+          <div class="line small" title={campaign_name}>
             <Link to={context.pagePath(`/campaigns/${campaign_id}`)}>
               {campaign_name === job_title ? t('Campaign') : campaign_name}
             </Link>
@@ -246,32 +253,49 @@ function candidateColumns(context: OrgContext): CandidateColumn[] {
     {
       id: 'Outcome',
       name: t('Outcome'),
+      class: 'outcome-column',
       cell: (result) =>
         result.status !== 'completed' ? (
           <Outcome result={result} />
         ) : (
-          <>
-            <Qualified status={result.status} qualified={result.output.qualified} />
+          <div class="outcome-lines">
+            <Qualified status={result.status} qualified={result.output.qualified} />{' '}
             <VerdictSummary verdict={{ ...result.output, knocked_out_by: result.knocked_out_by }} />
-          </>
+          </div>
         ),
     },
-    { id: 'Interest', name: t('Interest'), aside: true, cell: ({ output }) => interestText(output.interest) },
+    {
+      id: 'Interest',
+      name: t('Interest'),
+      aside: true,
+      class: 'interest-column',
+      cell: ({ output }) => interestText(output.interest),
+    },
     {
       id: 'Decision',
       name: t('Decision'),
+      class: 'decision-column',
       cell: (result) => (result.decision || result.note ? <DecisionCell result={result} /> : '–'),
     },
     {
       id: 'Assigned to',
       name: t('Assigned to'),
       aside: true,
-      cell: ({ assigned_to_name }) => assigned_to_name ?? '–',
+      class: 'assigned-column',
+      cell: ({ assigned_to_name: name }) =>
+        name === null ? (
+          '–'
+        ) : (
+          <div class="line" title={name}>
+            {name}
+          </div>
+        ),
     },
     {
       id: 'Channel',
       name: t('Channel'),
       aside: true,
+      class: 'channel-column',
       cell: ({ output }) => (
         <>
           <span class="whole">{channelName(output.channel)}</span>
@@ -279,6 +303,12 @@ function candidateColumns(context: OrgContext): CandidateColumn[] {
         </>
       ),
     },
-    { id: 'Updated', name: t('Updated'), aside: true, cell: ({ updated_at }) => <Time at={updated_at} /> },
+    {
+      id: 'Updated',
+      name: t('Updated'),
+      aside: true,
+      class: 'updated-column',
+      cell: ({ updated_at }) => <Time at={updated_at} />,
+    },
   ]
 }

@@ -46,7 +46,8 @@ test('a recruiter shares a report, a hiring manager opens it without an account,
   await dialog.getByRole('button', { name: 'Close' }).click()
   await page.getByRole('link', { name: 'View conversation' }).click()
   await getButton(page, 'Share report').waitFor()
-  const pdfPath = await page.getByRole('link', { name: 'Report as PDF' }).getAttribute('href')
+  await getButton(page, 'More').click()
+  const pdfPath = await page.getByRole('menuitem', { name: 'Report as PDF' }).getAttribute('href')
   const contentType = await page.evaluate(
     `fetch(${JSON.stringify(pdfPath)}).then(({ headers }) => headers.get('content-type'))`,
   )

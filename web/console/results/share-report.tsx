@@ -9,7 +9,7 @@ import { SubmitButton } from '../../ui/submit-button.tsx'
 import { Time } from '../../ui/time.tsx'
 import { type ApiError, api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
-import { useOrgContext } from '../shell/session.ts'
+import { type OrgContext, useOrgContext } from '../shell/session.ts'
 import './results.css'
 import './share-report.css'
 
@@ -18,20 +18,16 @@ interface Props {
   name: string
 }
 
-/** Buttons that share the report of a candidate, and open it as a PDF file. */
-export function ReportActions({ candidateId, name }: Props) {
-  const context = useOrgContext()
+/** Returns the address of the report of a candidate as a PDF file. */
+export function reportPdfUrl(context: OrgContext, candidateId: string): string {
+  return `/console/api${context.apiPath(`/candidates/${candidateId}/report.pdf`)}`
+}
+
+/** Button that shares the report of a candidate. */
+export function ShareReport({ candidateId, name }: Props) {
   const [isOpen, setIsOpen] = useState(false)
   return (
     <>
-      <a
-        class="button"
-        href={`/console/api${context.apiPath(`/candidates/${candidateId}/report.pdf`)}`}
-        target="_blank"
-        rel="noreferrer"
-      >
-        {t('Report as PDF')}
-      </a>
       <button type="button" onClick={() => setIsOpen(true)}>
         {t('Share report')}
       </button>

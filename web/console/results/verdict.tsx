@@ -1,10 +1,10 @@
 import type { KnockoutAnswer, ResultStatus } from '../../api-types/partner.ts'
-import { t } from '../../translations/translate.ts'
+import { displayLocale, t } from '../../translations/translate.ts'
 import { type DescribedOutput, describeReasons, describeVerifiedSkills } from './verdict-texts.ts'
 
 /** Whether a candidate is qualified. A candidate who did not finish has no verdict. */
 export function Qualified({ status, qualified }: { status: ResultStatus; qualified: boolean | null }) {
-  if (status !== 'completed') return <span class="soft">–</span>
+  if (status !== 'completed') return <span class="soft no-value">–</span>
   if (qualified === null) return <span class="wait-text whole">{t('Undecided')}</span>
   return qualified ? (
     <span class="good-text whole">{t('Qualified')}</span>
@@ -13,28 +13,30 @@ export function Qualified({ status, qualified }: { status: ResultStatus; qualifi
   )
 }
 
-/** With more reasons, a list shows the first one and the number of others, so that its rows stay low. */
-const MAX_SUMMARY_LINES = 2
-
 interface ListedVerdict extends Pick<DescribedOutput, 'qualified' | 'reasons' | 'skills'> {
   knocked_out_by: KnockoutAnswer | null
 }
 
-/** The evidence for a qualified candidate, or the reasons why a candidate is not qualified or undecided; for lists. */
+/**
+ * The evidence for a qualified candidate, or the first reason why a candidate is not qualified or undecided, with the number of other reasons;
+ * for lists. The tooltip shows all reasons.
+ */
 export function VerdictSummary({ verdict }: { verdict: ListedVerdict }) {
-  const lines = summaryLines(verdict)
-  const shownLines = lines.length > MAX_SUMMARY_LINES ? lines.slice(0, 1) : lines
+  const [first, ...others] = summaryLines(verdict).map(capitalise)
+  if (first === undefined) return null
   return (
-    <>
-      {shownLines.map((line) => (
-        <div class="verdict-line soft small" key={line}>
-          <span>{capitalise(line)}</span>
-          {shownLines.length < lines.length && (
-            <span>, {t('and {count} more reasons', { count: lines.length - shownLines.length })}</span>
-          )}
-        </div>
-      ))}
-    </>
+    <div class="verdict-line soft small" title={[first, ...others].join('\n')}>
+      <span>{first}</span>
+      {others.length > 0 && (
+        <span class="whole">
+          {' '}
+          <span aria-hidden="true">+{others.length.toLocaleString(displayLocale())}</span>
+          <span class="hidden-text">
+            {t(others.length === 1 ? 'and 1 more reason' : 'and {count} more reasons', { count: others.length })}
+          </span>
+        </span>
+      )}
+    </div>
   )
 }
 

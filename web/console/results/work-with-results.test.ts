@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkPage, getButton, getDialog, openConsolePage, waitForHeading } from '../../../test/browser/console-page.ts'
+import {
+  checkPage,
+  chooseAction,
+  getButton,
+  getDialog,
+  openConsolePage,
+  waitForHeading,
+} from '../../../test/browser/console-page.ts'
 import { startConsoleWithResults } from '../../../test/browser/recruiter-console.ts'
 import { signInMember } from '../../../test/support/console.ts'
 
@@ -24,7 +31,7 @@ test('a recruiter searches, marks candidates, saves a view, and returns to it wi
   await getButton(page, 'Shortlisted').click()
   await page.getByRole('row', { name: /Person 4 .*Shortlisted/ }).waitFor()
   await page.getByLabel('Select Person 1').check()
-  await getButton(page, 'Write note').click()
+  await chooseAction(page, 'Write note')
   await getDialog(page).getByLabel('Note').fill('Call after 6 pm')
   await getDialog(page).getByRole('button', { name: 'Save note' }).click()
   await page.getByText('Call after 6 pm').waitFor()
@@ -82,6 +89,14 @@ test('a member who gets candidates assigned is notified, counts them, opens them
   await work.getByRole('button', { name: 'Shortlisted' }).click()
   await work.getByRole('button', { name: 'Shortlisted', pressed: true }).waitFor()
   await work.getByText(/Last change by Meera Nair/).waitFor()
+  for (const width of [360, 1060, 1120]) {
+    await assignee.setViewportSize({ width, height: 800 })
+    const boxes = await Promise.all(
+      ['Called', 'Shortlisted', 'Rejected'].map((name) => work.getByRole('button', { name }).boundingBox()),
+    )
+    assert.equal(new Set(boxes.map((box) => box!.y)).size, 1, `the decisions are on one line at ${width} pixels`)
+    assert.ok(boxes.every((box) => box!.height < 40))
+  }
   await work.getByRole('button', { name: 'Write note' }).click()
   await getDialog(assignee).getByLabel('Note').fill('Speaks Marathi')
   await getDialog(assignee).getByRole('button', { name: 'Save note' }).click()

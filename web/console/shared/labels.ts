@@ -18,9 +18,9 @@ const NAMES: Record<string, readonly [ownName: string, name: string]> = {
   as: ['অসমীয়া', t('Assamese')],
 }
 
-/** Names of the languages that a workflow can use: in the language itself and in the language of the console. */
+/** Names of the languages that a workflow can use: in the language of the console and in the language itself. */
 export const LANGUAGE_NAMES: Record<string, string> = Object.fromEntries(
-  Object.entries(NAMES).map(([code, names]) => [code, [...new Set(names)].join(' · ')]),
+  Object.entries(NAMES).map(([code, names]) => [code, [...new Set([...names].reverse())].join(' · ')]),
 )
 
 const otherNames = new Intl.DisplayNames(displayLocale() ?? 'en', { type: 'language' })
@@ -129,6 +129,26 @@ const EMAIL_KIND_NAMES: Record<string, string> = {
 
 export function emailKindName(kind: string): string {
   return EMAIL_KIND_NAMES[kind] ?? kind.replaceAll('_', ' ')
+}
+
+const EMAIL_REASON_TEXTS: Record<string, string> = {
+  no_smtp: t('No email server is configured, so the email is stored and not sent.'),
+  test_mode: t('TEST emails are stored and not sent, except to members of the organisation and to allowed addresses.'),
+  recipient_limit: t('The daily limit of emails to this mailbox was reached.'),
+  organisation_limit: t('The daily limit of emails of this organisation was reached.'),
+  suppressed: t(
+    'The mailbox is suppressed: the recipient unsubscribed or complained, emails to it bounced, or an operator added it.',
+  ),
+  complained: t('The recipient reported this email as spam.'),
+  person_erased: t('The recipient, or a person in the email, was erased.'),
+  person_restricted: t(
+    'The recipient, or a person in the email, withdrew consent, or the processing of their data is restricted.',
+  ),
+}
+
+/** Explains why an email was not sent, or that it was reported as spam. Undefined if there is no such reason. */
+export function emailReasonText(email: { status_reason: string | null; explanation: string | null }) {
+  return (email.status_reason && EMAIL_REASON_TEXTS[email.status_reason]) || email.explanation || undefined
 }
 
 /** Names of the modes, within a sentence. */

@@ -1,4 +1,4 @@
-import { t } from '../../translations/translate.ts'
+import { currentLanguage, t } from '../../translations/translate.ts'
 import { translateError } from '../shared/error-texts.ts'
 
 /** An error response of the API, with the request fields that it concerns. */
@@ -58,7 +58,8 @@ export async function api<T>(path: string, options: ApiOptions = {}): Promise<Ap
 async function call<T>(path: string, options: ApiOptions): Promise<ApiResponse<T>> {
   const { body, file, dryRun, idempotencyKey, signal } = options
   const method = options.method ?? (body === undefined && !file ? 'GET' : 'POST')
-  const headers: Record<string, string> = { accept: 'application/json' }
+  // The sign-in page has no account: the server writes its emails in the language of the page.
+  const headers: Record<string, string> = { accept: 'application/json', 'accept-language': currentLanguage() }
   const latest = method === 'GET' ? latestResponses.get(path) : undefined
   if (latest) headers['if-none-match'] = latest.etag
   if (method !== 'GET') headers['x-csrf-token'] = csrfToken

@@ -3,6 +3,7 @@ import type { ConsoleSession, SessionOrganisation, SignInOptions } from '../../a
 import type { Mode } from '../../api-types/partner.ts'
 import { t } from '../../translations/translate.ts'
 import { Notice } from '../../ui/notice.tsx'
+import { applyAccountLanguage } from './account-language.ts'
 import { type ApiError, api, onSignedOut, setCsrfToken } from './api.ts'
 import { ConfirmIdentity } from './confirm-identity.tsx'
 import { Frame } from './frame.tsx'
@@ -28,6 +29,9 @@ export function Console() {
   useEffect(() => {
     if (session === null) forgetRecentData()
   }, [session])
+  useEffect(() => {
+    if (session) applyAccountLanguage(session)
+  }, [session?.email])
 
   if (session === undefined) return <div class="console-waiting" aria-busy="true" />
   if (session === null || path === '/sign-in')

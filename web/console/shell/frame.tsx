@@ -7,6 +7,7 @@ import { t } from '../../translations/translate.ts'
 import { isIndianTimeZone, useZone } from '../../ui/time.tsx'
 import { alertsFor } from '../operator/alerts.ts'
 import { deleteAllDrafts } from '../shared/form-draft.tsx'
+import { saveAccountLanguage } from './account-language.ts'
 import { api } from './api.ts'
 import { CommandPalette, useCommandPalette } from './command-palette.tsx'
 import { LanguageChoice } from './language-choice.tsx'
@@ -107,7 +108,7 @@ export function Frame({ session, context, section, path, onSignedOut, children }
             </Link>
           </p>
           <ZoneSwitch />
-          <LanguageChoice />
+          <LanguageChoice save={saveAccountLanguage} />
           <ThemeSwitch />
           <p class="row">
             <a href="/docs/api/">{t('API reference')}</a>

@@ -92,8 +92,8 @@ export interface List<T> {
   isIncomplete: boolean
   error: ApiError | undefined
   loading: boolean
-  /** Loads the next page of the list; undefined on the last page. */
-  more: (() => Promise<void>) | undefined
+  /** Loads the next page of the list, and returns the message of an error; undefined on the last page. */
+  more: (() => Promise<string | undefined>) | undefined
   reload: () => Promise<void>
 }
 
@@ -131,17 +131,18 @@ export function useList<T>(path: string | undefined, { pollMs }: LoadOptions = {
   })
   const nextCursor = hasLaterPages ? laterPages.next : (firstPage.data?.next_cursor ?? null)
 
-  async function loadMore() {
+  async function loadMore(): Promise<string | undefined> {
     setLoading(true)
     const separator = path!.includes('?') ? '&' : '?'
     const response = await api<ListPage<T>>(`${path}${separator}cursor=${encodeURIComponent(nextCursor!)}`)
     setLoading(false)
-    if (!response.ok) return
+    if (!response.ok) return response.error.message
     setLaterPages({
       path: path!,
       items: [...(hasLaterPages ? laterPages.items : []), ...response.data.items],
       next: response.data.next_cursor,
     })
+    return undefined
   }
 
   return {

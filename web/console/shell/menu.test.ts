@@ -41,3 +41,28 @@ test('the whole menu is visible on a low screen, including the sign-out button',
     await waitForHeading(page, 'Metro Staffing')
   }
 })
+
+test('a page whose data cannot be loaded shows the error', async (t) => {
+  const app = await startApp(t)
+  const { orgId } = await app.fixtures.createOrg('Metro Staffing')
+  const { email } = await signInMember(app, orgId, 'owner')
+  const page = await openConsolePage(t, app, { email })
+  let message = 'Start cannot be read.' // the first page loads its data before its link is clicked
+  await page.route(/\/console\/api\/(?!session$)/, (route) =>
+    route.fulfill({ status: 503, json: { success: false, error: { code: 'RESTARTING', message, details: [] } } }),
+  )
+  const main = page.locator('main')
+  const links = page.getByRole('navigation').getByRole('link')
+  for (const name of await links.allTextContents()) {
+    if (name === 'People') continue // nothing is loaded before a search
+    message = `${name} cannot be read.`
+    await getNavLink(page, name).click()
+    await main.getByText(message).first().waitFor()
+  }
+  for (const path of [`/${orgId}/test/campaigns/new`, `/${orgId}/test/notifications`, '/account']) {
+    message = `${path} cannot be read.`
+    await page.goto(`${app.url}/console${path}`)
+    await main.getByText(message).first().waitFor()
+    assert.equal(await main.locator('p.waiting').filter({ visible: true }).count(), 0, path)
+  }
+})

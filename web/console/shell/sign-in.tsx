@@ -91,11 +91,13 @@ export function SignIn({ onSession, providerSignOutUrl }: Props) {
     : undefined
   return (
     <main class="sheet sign-in stack">
-      <p>
+      <div class="row between">
         <a class="wordmark home-link" href="/">
           Attestry
         </a>
-      </p>
+        {/* A new language loads the page again, without the token of the link. */}
+        {!pendingToken && <LanguageChoice />}
+      </div>
       <h1>{t('Sign in to the console')}</h1>
       {error && !codeError && (
         <Notice kind="bad">
@@ -196,7 +198,6 @@ export function SignIn({ onSession, providerSignOutUrl }: Props) {
           <pre>npx attestry operator link EMAIL</pre>
         </div>
       </details>
-      <LanguageChoice />
     </main>
   )
 

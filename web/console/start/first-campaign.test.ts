@@ -38,11 +38,20 @@ test('an operator completes the guided first campaign, and grants the missing cr
   await page.getByRole('region', { name: 'Phone of Tara' }).getByRole('button', { name: 'Yes' }).waitFor()
   await page.getByText('The eleven test candidates have finished.').waitFor({ timeout: 80_000 })
   const row = (name: string) => page.getByRole('row').filter({ hasText: name }).innerText()
-  assert.match(await row('Asha Rao'), /completed\s+yes\s+interested/)
-  assert.match(await row('Imran Khan'), /completed\s+no/)
-  assert.match(await row('Nikhil Joshi'), /completed\s+undecided\s+interested/)
-  assert.match(await row('Meena Das'), /declined/)
-  assert.match(await row('Gurpreet Gill'), /failed could not be reached/)
+  for (const [name, text] of [
+    ['Asha Rao', /Passes\s+completed\s+yes\s+interested/],
+    ['Imran Khan', /Knocked out\s+completed\s+no/],
+    ['Kavita Singh', /Fails skills\s+completed\s+no/],
+    ['Suresh Patil', /Not interested\s+completed\s+yes\s+not interested/],
+    ['Meena Das', /Declines\s+declined/],
+    ['Joseph Mathew', /Never answers\s+failed/],
+    ['Farida Begum', /Stops answering\s+failed/],
+    ['Gurpreet Gill', /Unreachable\s+failed could not be reached/],
+    ['Lakshmi Nair', /Answers late\s+completed\s+yes\s+interested/],
+    ['Rakesh Yadav', /Opts out\s+declined/],
+    ['Nikhil Joshi', /Inconclusive skills\s+completed\s+undecided\s+interested/],
+  ] as const)
+    assert.match(await row(name), text)
   await checkPage(page, 'a-first-4')
   await page.reload() // continues at the same step
   await page.getByText('The eleven test candidates have finished.').waitFor()

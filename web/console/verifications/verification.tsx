@@ -11,7 +11,7 @@ import { Time } from '../../ui/time.tsx'
 import { describeQuestions } from '../results/verdict-texts.ts'
 import { Confirm } from '../shared/confirm.tsx'
 import { DescriptionItem, DescriptionList } from '../shared/description-list.tsx'
-import { channelName, VERIFICATION_METHOD_NAMES } from '../shared/labels.ts'
+import { channelName, emailReasonText, VERIFICATION_METHOD_NAMES } from '../shared/labels.ts'
 import { type ApiError, api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
 import { Link, type Params, ParentLink } from '../shell/router.tsx'
@@ -184,7 +184,7 @@ export default function VerificationPage({ params }: { params: Params }) {
           { name: t('Status'), cell: ({ status }) => <Badge state={status} /> },
           {
             name: t('Reason or last error'),
-            cell: ({ explanation, last_error }) => explanation ?? last_error ?? '–',
+            cell: (email) => emailReasonText(email) ?? email.last_error ?? '–',
           },
         ]}
       />

@@ -24,7 +24,7 @@ test('verifications can be filtered by status, and the review email can be resen
   assert.equal(await page.getByText('test.attestry.example').count(), 0)
   await page.getByLabel('Status').selectOption('pending_review')
   await page.getByRole('link', { name: 'Asha Rao' }).click()
-  await page.getByText('Ravi Menon').waitFor()
+  await page.getByText(/^Ravi Menon, Metro Ltd \(ravi\.menon@metro\.example\), email sent /i).waitFor()
   await page.getByRole('cell', { name: 'Bricklaying' }).waitFor()
   app.clock.advance(120_000)
   await getButton(page, 'Resend the review request').click()
