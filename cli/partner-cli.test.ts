@@ -78,7 +78,7 @@ test('the key comes from the environment or .env, and the server is never guesse
   writeFileSync(envFile, `ATTESTRY_URL=${url}\nATTESTRY_SECRET="${secret}"\n`)
   assert.match(
     (await cli.run(['request', 'GET', '/shifts'])).errors,
-    /^attestry: ATTESTRY_KEY_ID is missing in the file/,
+    /^attestry: ATTESTRY_KEY_ID is missing in the file \.env, which has ATTESTRY_SECRET: set both, or neither\n/,
   )
   writeFileSync(envFile, `ATTESTRY_URL=${url}\nATTESTRY_KEY_ID=${keyId}\nATTESTRY_SECRET="${secret}"\n`)
   const response = await cli.run(['request', 'GET', '/shifts'])
@@ -274,6 +274,61 @@ test('test clocks are created, listed, shown, advanced and archived', async () =
   assert.equal((await clocks('advance', id, '--to', '2030-03-01T00:00:00Z', '--days', '1')).code, 1)
   assert.equal((await json('archive', id)).status, 'archived')
   assert.match((await clocks('show', 'TC_NONE')).errors, /TC_NONE/)
+})
+
+test('events are listed with their deliveries, and replayed by ID, time or failure', async (t) => {
+  const { cli } = await setUp()
+  const receiver = await startReceiver(t)
+  const run = (...args: string[]) => cli.run([...args, '--profile', 'acme'])
+  const pick = async (path: string, method: string, target: string, body: object) =>
+    (await run('request', method, target, '--data', JSON.stringify(body), '--pick', path)).output.trim()
+  const webhook = await pick('webhook_id', 'POST', '/webhooks', { url: `${receiver.url}/` })
+  assert.match(webhook, /^WH_/)
+  await run('request', 'POST', `/webhooks/${webhook}/test`)
+  await until(() => receiver.received.length === 1)
+  const list = async (...args: string[]) => JSON.parse((await run('events', 'list', ...args, '--json')).output)
+  const all = ['--acknowledged', 'all', '--types', 'webhook.test']
+  const [event] = await until(async () => {
+    const events = await list(...all)
+    return events[0]?.delivery.acknowledged_by && events
+  })
+  assert.deepEqual(
+    [event.type, event.delivery.acknowledged_by, event.delivery.attempts],
+    ['webhook.test', 'webhook', 1],
+  )
+  assert.match(
+    (await run('events', 'list', ...all)).output,
+    new RegExp(`^${event.event_id} +webhook\\.test .* webhook +1 `, 'm'),
+  )
+  assert.deepEqual(await list('--types', 'webhook.test'), [])
+  assert.match((await run('events', 'list', '--types', 'webhook.test')).output, /No unacknowledged events\./)
+  const ofOther = await list('--types', 'webhook.test', '--consumer', 'other')
+  assert.equal(ofOther[0].event_id, event.event_id)
+  assert.equal((await list('--acknowledged', 'all', '--limit', '1')).length, 1)
+
+  const replay = (...args: string[]) => run('events', 'replay', '--webhook', webhook, ...args)
+  assert.equal((await replay(event.event_id)).output, 'Queued 1 event for delivery.\n')
+  await until(() => receiver.received.filter(({ body }) => body.event_id === event.event_id).length === 2)
+  const day = event.created_at.slice(0, 10)
+  assert.equal((await replay('--to', day)).output, 'Queued 0 events for delivery.\n')
+  assert.match((await replay('--only-failed', '--from', day)).output, /^Queued 0 events/)
+  for (const [args, message] of [
+    [[], /select events either by their IDs, or with at least one of --from, --to and --only-failed/],
+    [[event.event_id, '--only-failed'], /select events either by their IDs/],
+    [['--from', 'yesterday'], /Expected an ISO 8601 time/],
+  ] as const) {
+    const rejected = await replay(...args)
+    assert.deepEqual([rejected.code, message.test(rejected.errors)], [1, true], rejected.errors)
+  }
+  await run('request', 'DELETE', `/webhooks/${webhook}`)
+})
+
+test('request prints the status and the headers with --include', async () => {
+  const { cli } = await setUp()
+  const { output } = await cli.run(['request', 'GET', '/shifts', '--include', '--profile', 'acme'])
+  assert.match(output, /^HTTP 200\n(?:[\w-]+: .*\n)*content-type: application\/json.*\n(?:[\w-]+: .*\n)*\n\{\n/)
+  const rejected = await cli.run(['request', 'GET', '/nothing', '-i', '--profile', 'acme'])
+  assert.deepEqual([rejected.code, rejected.output.split('\n')[0]], [1, 'HTTP 404'])
 })
 
 test('logs tail prints new requests once, without its own calls, until it is stopped', async () => {

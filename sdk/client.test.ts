@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { AttestryClient, AttestryError } from './index.ts'
+import { AttestryClient, AttestryError, type ClientOptions } from './index.ts'
 
 interface Reply {
   status: number
@@ -11,11 +12,16 @@ interface Reply {
 
 /** Returns a client whose calls receive these replies in turn; an Error represents a broken connection. */
 function clientWithReplies(...replies: (Reply | Error)[]) {
+  return clientWithOptions({}, ...replies)
+}
+
+function clientWithOptions(options: ClientOptions, ...replies: (Reply | Error)[]) {
   const calls: { method: string; path: string; key: string | null }[] = []
   const client = new AttestryClient({
     baseUrl: 'https://verify.example.com/',
     keyId: 'VFN_TEST_X',
     secret: 'VFN_SK_X',
+    ...options,
     async fetch(url, init) {
       const { pathname, search } = new URL(String(url))
       const headers = new Headers(init!.headers)
@@ -31,6 +37,7 @@ function clientWithReplies(...replies: (Reply | Error)[]) {
   return { client, calls }
 }
 
+const EMPTY_BODY_HASH = createHash('sha256').digest('hex')
 const connectionError = new TypeError('fetch failed')
 const success = { status: 200 }
 const rateLimitedReply = (wait: number): Reply => ({
@@ -76,6 +83,36 @@ test('a rate-limited call of any method is retried after Retry-After', async () 
   assert.equal(oneRetry.calls.length, 2)
 })
 
+test('a retry waits for the time of Retry-After', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { client, calls } = clientWithReplies(rateLimitedReply(5), success)
+  const call = client.call('GET', '/shifts')
+  while (calls.length === 0) await setImmediate()
+  let waitedMs = 0
+  for (; calls.length === 1; waitedMs += 500) {
+    for (let turn = 0; turn < 20; turn++) await setImmediate()
+    t.mock.timers.tick(500)
+  }
+  assert.ok(waitedMs >= 5000, `${waitedMs} ms`)
+  assert.deepEqual(await call, { done: true })
+})
+
+test('the limits of retries can be set for all calls of a client, and for one call', async () => {
+  for (const [options, reply, expectedCalls] of [
+    [{ retries: 0 }, rateLimitedReply(0), 1],
+    [{ retries: 2 }, rateLimitedReply(0), 3],
+    [{ maxWaitSeconds: 0.5 }, rateLimitedReply(1), 1],
+    [{ longestWait: 0.5 }, rateLimitedReply(1), 1],
+  ] as const) {
+    const { client, calls } = clientWithOptions(options, reply)
+    await assert.rejects(client.call('GET', '/shifts'), { code: 'RATE_LIMITED' })
+    assert.equal(calls.length, expectedCalls, JSON.stringify(options))
+  }
+  const { client, calls } = clientWithOptions({ retries: 0 }, rateLimitedReply(0), success)
+  assert.deepEqual(await client.call('GET', '/shifts', { retries: 1 }), { done: true })
+  assert.equal(calls.length, 2)
+})
+
 test('after a transient error, only idempotent calls are retried', async () => {
   for (const failure of [connectionError, { status: 502 }]) {
     const getSetup = clientWithReplies(failure, success)
@@ -101,6 +138,24 @@ test('a rejected request is not retried, whatever its method', async () => {
       await assert.rejects(client.call(method, '/mandates/JM_X', { idempotencyKey: 'k' }), { status })
       assert.equal(calls.length, 1, `${method} with status ${status}`)
     }
+})
+
+test('only the error of a rejected signature is explained', async () => {
+  for (const status of [400, 401]) {
+    const timestamp = String(Math.floor(Date.now() / 1000))
+    const lines = ['VFN1', timestamp, 'GET', '/api/v1/partner/shifts', '', '', EMPTY_BODY_HASH].join('\n')
+    const details = [{ path: 'headers.x-signature', message: `The server expected\n${lines}` }]
+    const { client } = clientWithReplies({
+      status,
+      headers: { date: new Date().toUTCString() },
+      body: { success: false, error: { code: 'REJECTED', message: 'Rejected.', details } },
+    })
+    const error: AttestryError = await client.call('GET', '/shifts').then(
+      () => assert.fail('the call succeeded'),
+      (thrown) => thrown,
+    )
+    assert.equal(error.message.includes('so the secret does not belong to the key'), status === 401, error.message)
+  }
 })
 
 test('an aborted call stops waiting', async () => {

@@ -9,6 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { ADMIN_KEY, cloneDatabase } from '../../test/support/app.ts'
+import { itemsCsv, sampleItems } from '../../test/support/item-files.ts'
 import { nodeOptions } from '../../test/support/node-options.ts'
 import { createDeployment } from '../../test/support/server.ts'
 
@@ -21,10 +22,19 @@ test('an import is undone after a preview, and only once', async (t) => {
   await json('skills', 'import', '--format', 'csv', path)
   await writeFile(path, `${HEADER}k1,Kite building,Paper craft,Crafts\nk2,Mask making,Masks,Crafts\n`)
   const { import_id: id } = await json('skills', 'import', '--format', 'csv', path)
+  const { org_id } = await json('org', 'create', '--name', 'Acme Staffing')
+  const questionsPath = join(dataDir, 'questions.csv')
+  await writeFile(questionsPath, itemsCsv(sampleItems(2), 'Mask making'))
+  await json('items', 'import', '--org', org_id, questionsPath)
   const preview = await cli('skills', 'undo-import', id)
   assert.equal(preview.code, 0, preview.stderr)
   assert.match(preview.stdout, new RegExp(`Would undo the import ${id} \\(skills\\.csv`))
-  assert.match(preview.stdout, /Skills withdrawn +1 .*\n.*in use +0 /)
+  assert.match(preview.stdout, /Skills withdrawn +1 .*\n.*in use +1 /)
+  assert.match(
+    preview.stdout,
+    /\(0 mandates, 0 verifications, 0 endorsements, 0 credentials, 2 questions, 0 selections\)/,
+  )
+  assert.match(preview.stdout, /SKILL IN USE +NAME *\nsk_\d+ +Mask making/)
   assert.match(preview.stdout, /sk_\d+ +Kite building +Kite making/)
   assert.match(preview.stdout, /Nothing was changed/)
   assert.equal((await json('skills', 'undo-import', id)).undone, false)

@@ -20,5 +20,8 @@ test('prices and the daily cap of an organisation are changed and shown', async 
   const invalid = await cli('spending', 'prices', org_id, '--data', '{"currency":"INR"}')
   assert.equal(invalid.code, 1)
   assert.match(invalid.stderr, /prices/)
+  assert.match((await cli('spending', 'prices', org_id, '--data', '{"currency":')).stderr, /--data is not valid JSON/)
+  for (const options of [[], ['--default', '--data', JSON.stringify(table)]])
+    assert.match((await cli('spending', 'prices', org_id, ...options)).stderr, /Use either --data JSON/)
   assert.match((await cli('spending', 'daily-cap', org_id, '-5')).stderr, /Expected an amount|unknown option/)
 })

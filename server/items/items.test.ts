@@ -468,6 +468,12 @@ test('a QTI item and a QTI package are imported', async () => {
   const content_base64 = itemPackage([{ name: 'items/a b.xml', xml: itemXml(second) }], metadata).toString('base64')
   const zipped = await partner.post('/items/import', { file_name: 'items.zip', content_base64 })
   assert.equal(zipped.status, 200, JSON.stringify(zipped.body))
+  const otherId = `<lom:identifier><lom:catalog>ISBN</lom:catalog><lom:entry>978-1</lom:entry></lom:identifier>`
+  const ownId = otherId.replace('ISBN', 'attestry').replace('978-1', 'q2')
+  const withIds = metadata.replace('<lom:general>', `<lom:general>${otherId}${ownId}`)
+  const renamed = itemPackage([{ name: 'b.xml', xml: itemXml({ ...second, id: 'b' }) }], withIds).toString('base64')
+  const again = await partner.post('/items/import', { file_name: 'items.zip', content_base64: renamed })
+  assert.equal(again.body.data?.unchanged, 1, JSON.stringify(again.body))
   const byStandard = metadata
     .replace(
       /<lom:general>.*<\/lom:general>/,

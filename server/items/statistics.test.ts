@@ -98,6 +98,24 @@ test('a miskeyed item is retired once, with an event for each mandate that asks 
   assert.equal((await listRetirements(app, key)).length, 1)
 })
 
+test('an item whose key 60 % of the newest people know is retired; one that is easier in another language stays', async () => {
+  const app = await startSharedApp()
+  const { orgId } = await app.fixtures.createOrg()
+  const ids = await bankItemIds(2004)
+  const [leakedId, easierId] = [ids[0]!, ids[9]!]
+  const respond = (itemId: string, options: object) =>
+    insertResponses(app, { orgId, itemId, skillNumber: 2004, count: 250, ...options })
+  for (const itemId of [leakedId, easierId]) await respond(itemId, {})
+  await updateItemStatistics(app.context)
+  assert.equal((await readBankItem(app, leakedId))!.status, 'active')
+  await respond(leakedId, { pattern: 'partly_leaked' })
+  await respond(easierId, { language: 'hi', difficulty: -1 })
+  await updateItemStatistics(app.context)
+  const leaked = (await readBankItem(app, leakedId))!
+  assert.deepEqual([leaked.status, leaked.retirement_reason], ['retired', 'leaked'])
+  assert.equal((await readBankItem(app, easierId))!.status, 'active')
+})
+
 test('after a crash, the next run continues, and no event is recorded twice', async () => {
   const app = await startSharedApp()
   const { orgId, key } = await app.fixtures.createOrg()

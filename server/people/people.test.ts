@@ -37,6 +37,7 @@ async function enrolTwice() {
   await first!.page.reply({ value: 'yes' })
   await first!.page.reply({ text: 'Twelve years at Lakshmi Textiles' })
   await first!.page.reply({ value: 'yes' })
+  app.clock.advance(60_000)
   await first!.page.reply({ value: 'yes' })
   const { body } = await partner.get('/people?phone=%2B919810000001')
   return { app, partner, mandate_id, asha, first: first!, second: second!, people: body.data.items }
@@ -70,7 +71,7 @@ test('an unverified email address does not join two people', async () => {
 })
 
 test('the export contains the values, answers and messages of the person', async () => {
-  const { partner, people } = await enrolTwice()
+  const { partner, first, people } = await enrolTwice()
   const { body } = await partner.get(`/people/${people[0].person_id}/export`)
   const text = JSON.stringify(body.data.sections)
   for (const value of [
@@ -81,6 +82,33 @@ test('the export contains the values, answers and messages of the person', async
     'Twelve years at Lakshmi Textiles',
   ])
     assert.ok(text.includes(value), value)
+  const { records } = body.data.sections.find(({ name }: any) => name === 'candidacies')
+  const started = Date.parse(records[0].started_at)
+  const time = (secondsLater: number) => new Date(started + 1000 * secondsLater).toISOString()
+  assert.deepEqual(records[0], {
+    candidate_id: first.candidateId,
+    external_candidate_id: 'ext-1',
+    company: 'Metro Ltd',
+    job: 'Electrician',
+    name: 'Asha Verma',
+    phone: '+919810000001',
+    email: 'Asha.Verma@example.com',
+    metadata: { city: 'Nashik' },
+    consent: null,
+    language: 'en',
+    status: 'completed',
+    reason: null,
+    answers: { experience: 'Twelve years at Lakshmi Textiles', licence: 'yes' },
+    interested: true,
+    skills: [],
+    enrolled_at: time(0),
+    started_at: time(0),
+    completed_at: time(60),
+  })
+  assert.deepEqual(
+    [records[1].status, records[1].completed_at, records[1].answers, records[1].interested],
+    ['pending', null, {}, null],
+  )
   const html = (await partner.get(`/people/${people[0].person_id}/export?format=html`)).body.data.html
   assert.match(html, /^<!doctype html>/)
   assert.ok(html.includes('Twelve years at Lakshmi Textiles'))

@@ -193,6 +193,8 @@ test('llms.txt lists every page with the public address', async () => {
   const { headers, body } = await fetch('/llms.txt')
   assert.match(headers.get('content-type')!, /^text\/plain/)
   for (const path of (await crawl()).keys()) assert.ok(body.includes(`](${url}${path}.md)`), path)
+  const apiLinks = body.match(/^## API descriptions \(OpenAPI 3\.1\)\n\n((?:- .*\n)+)/m)![1]!.match(/\S+\.json(?=\))/g)
+  assert.equal(apiLinks?.length, 3)
   assert.match(body, /\/docs\/errors\.md\): every error code of the three APIs, its cause and its fix\n/)
   for (const [, link] of body.matchAll(/\]\(([^)]+)\)/g)) assert.ok(link.startsWith(`${url}/docs`), link)
 })

@@ -74,6 +74,8 @@ test('the pictures of the front page have a size, a description and a dark varia
     await image.scrollIntoViewIfNeeded()
     await image.evaluate((element: any) => element.decode())
     assert.match(await image.evaluate((element: any) => element.currentSrc), /-dark-[\w-]+\.webp$/)
+    const isUpright = await image.evaluate((element: any) => element.naturalWidth < element.naturalHeight)
+    assert.ok(isUpright, `picture ${index} is one of a phone`)
   }
 })
 

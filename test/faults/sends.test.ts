@@ -28,7 +28,8 @@ test('workers that are killed while they send SMS never send a message twice', {
   india.options.delayMs = RESPONSE_DELAY_MS
   const partner = await createCampaignPartner(app, { mode: 'live' })
   await db.transaction(async (tx) => {
-    const settings = { ...EXOTEL, templates: undefined, base_url: india.url, per_second: 10 }
+    // The clock of the workers makes this ten messages per second, so that a slow test cannot miss the moment to kill a worker.
+    const settings = { ...EXOTEL, templates: undefined, base_url: india.url, per_second: 1 }
     await saveCredentials(tx, vault, clock, partner.orgId, 'sms', settings)
     await saveTemplates(tx, clock, partner.scope, defaultTexts('sms', 'Acme Staffing', templateRule('sms')))
     const templates = await listTemplates(tx, partner.scope)
@@ -61,7 +62,11 @@ test('workers that are killed while they send SMS never send a message twice', {
   for (let kill = 1; kill <= KILL_COUNT; kill++) {
     const sentBefore = india.sent.length
     const worker = await startWorker()
-    await until(() => india.sent.length > sentBefore + 5, 60_000)
+    await until(
+      () => india.sent.length > sentBefore + 5,
+      60_000,
+      () => `kill ${kill}: ${sentBefore} messages sent before, ${india.sent.length} now`,
+    )
     worker.kill('SIGKILL')
     await once(worker, 'exit')
     interruptedSends += await countOf('sending')

@@ -3,7 +3,9 @@ import { test } from 'node:test'
 import { ADMIN_KEY, aMandate, startApp } from '../../../test/support/app.ts'
 import { oncePerFile } from '../../../test/support/cleanup.ts'
 import { signIn } from '../../../test/support/console.ts'
+import { itemsCsv, sampleItems } from '../../../test/support/item-files.ts'
 import { createPartner } from '../../../test/support/partners.ts'
+import { expectOk, verificationCalls } from '../../../test/support/verification.ts'
 import type { Taxonomy, TaxonomySkill } from '../taxonomy.ts'
 import { importTaxonomy } from './import.ts'
 
@@ -155,8 +157,30 @@ test('records keep the skills of an undone import, and a later import gives them
   assert.ok(mandate.status < 300, JSON.stringify(mandate.body))
   await edit(tuning, { add_aliases: ['drum voicing'] })
 
+  const calls = verificationCalls(app, partner.orgId, await app.fixtures.createSessionKey(partner.orgId))
+  await expectOk(calls.storeSkills(await calls.openSession(), [{ skillId: making, proofUrl: [] }]))
+  await expectOk(partner.post('/items/import', { content: itemsCsv(sampleItems(3), making) }))
+  const { sub } = context.catalogue.current.skill(Number(making.slice(3)))!
+  const selection = { skill_id: making, sub_skill_id: `ss_${sub.number}`, master_skill_id: `ms_${sub.master.number}` }
+  for (const user_id of ['a', 'b'])
+    await expectOk(
+      app.fetch('/api/selected-skills', {
+        method: 'POST',
+        body: JSON.stringify({ user_id, ...selection }),
+        headers: { 'content-type': 'application/json' },
+      }),
+    )
+
   const effects = await preview(importId)
-  assert.deepEqual([effects.withdrawn_skills, effects.skills_in_use, effects.records.mandates], [4, 1, 1])
+  assert.deepEqual([effects.withdrawn_skills, effects.skills_in_use], [4, 1])
+  assert.deepEqual(effects.records, {
+    mandates: 1,
+    sessions: 1,
+    endorsements: 0,
+    credentials: 0,
+    questions: 3,
+    selected_skills: 2,
+  })
   assert.deepEqual(effects.first_skills_in_use, [{ skill_id: making, name: 'drum making' }])
   await undo(importId)
   assert.equal(await idOf('drum making'), undefined)

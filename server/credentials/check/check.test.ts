@@ -28,11 +28,13 @@ async function createWorld() {
   const fetched: string[] = []
   const options: CheckOptions = {
     now: NOW,
-    async fetchDocument(url) {
+    async fetchDocument(url, maxBytes) {
       fetched.push(url)
       const document = documents.get(url)
       if (document === undefined) throw new FetchError('could not be fetched: the server responded with 404')
-      return typeof document === 'string' ? document : JSON.stringify(document)
+      const text = typeof document === 'string' ? document : JSON.stringify(document)
+      if (Buffer.byteLength(text) > maxBytes) throw new FetchError(`is larger than ${maxBytes / 1024} KB`)
+      return text
     },
   }
   const check = (input: string | JsonObject, changes: Partial<CheckOptions> = {}) =>
@@ -355,6 +357,23 @@ test('an issuer that cannot be reached gives an unknown result', async () => {
     steps.map(({ status }) => status),
     ['passed', 'passed', 'failed', 'skipped', 'skipped', 'skipped', 'skipped'],
   )
+})
+
+test('documents of an issuer are limited in size: 128 KB, and 1 MB for a status list', async () => {
+  const { issuer, documents, check, sign } = await createWorld()
+  const credential = await sign()
+  for (const [url, document, maxBytes, message] of [
+    [DID_URL, issuer.didDocument, 128 * 1024, /^issuer: .* is larger than 128 KB/],
+    [STATUS_URL, await issuer.signStatusList(), 1024 * 1024, /^status: .* is larger than 1024 KB/],
+  ] as const) {
+    documents.set(url, JSON.stringify(document).padEnd(maxBytes))
+    assert.equal((await check(credential)).verdict, 'valid')
+    documents.set(url, JSON.stringify(document).padEnd(maxBytes + 1))
+    const tooLarge = await check(credential)
+    assert.equal(tooLarge.verdict, 'unknown')
+    assert.match(failedSteps(tooLarge).join(), message)
+    documents.set(url, document)
+  }
 })
 
 test('own issuers and status lists need no network', async () => {

@@ -36,6 +36,7 @@ test('a match of other word forms, orders and spellings has the method fuzzy', (
     ['java script', 4],
     ['राज मिस्त्री', 7],
     ['raaj mistry', 7],
+    ['वेल्डिंग इंस्पेक्शन', 10],
   ] as const) {
     const firstMatch = bestMatch(phrase)!
     assert.deepEqual([firstMatch.number, firstMatch.method], [number, 'fuzzy'], phrase)
