@@ -122,6 +122,30 @@ test('the bank has as many skills and items as the report, and every item has it
   assert.deepEqual(bank.itemsOf(999_999), [])
 })
 
+/** Returns the first number in an option, such as 2.5 in "2.5 mm". */
+function numberIn(option: string): number {
+  return Number(/-?\d[\d,]*(\.\d+)?/.exec(option)?.[0].replaceAll(',', ''))
+}
+
+test('the order of the options in the files does not reveal the key', async () => {
+  const bank = await Bank.read()
+  const items = bank.skillNumbers
+    .flatMap((skill) => bank.itemsOf(skill))
+    .filter(({ calculation }) => !calculation)
+    .map(({ texts }): ServedItem => {
+      const { stem, options } = texts.en!
+      return { trade: 'all', language: 'en', stem, options: options.slice(0, 4), key: 0 }
+    })
+    .filter(({ options }) => options.every((option) => Number.isFinite(numberIn(option))))
+  assert.ok(items.length > 2000)
+  for (const sign of [1, -1]) {
+    const rate = measureGuessing(items, (rows) =>
+      rows.map(({ options }) => options.map((option) => sign * numberIn(option))),
+    ).overall
+    assert.ok(rate < MAX_GUESS_RATE, `the ${sign > 0 ? 'greatest' : 'smallest'} number is the key in ${rate}`)
+  }
+})
+
 test('the position of the key in served items is uniform', () => {
   const { positions, chiSquare, items } = report.served
   assert.equal(
