@@ -48,3 +48,20 @@ test('the weights of answers in the documentation of verdicts are right', () => 
     assert.deepEqual([weightOf(true), weightOf(false)], [rightWeight, wrongWeight], `difficulty ${level}`)
   }
 })
+
+test('the shares of wrong verdicts in the documentation of verdicts follow from its table', () => {
+  const verifiedShare = (band: string) => Number(new RegExp(`^\\| ${band} +\\| ([\\d.]+) %`, 'm').exec(page)?.[1]) / 100
+  const [rightRate, wrongRate] = [verifiedShare('2 to 3'), verifiedShare('−3 to −2')]
+  const [, half, tenth, twentieth] =
+    /about (\d+) of 100 verdicts `verified` is wrong.*?about (\d+) of 100, and if one in\s+twenty, (\d+) of 100/s.exec(
+      page,
+    )!
+  for (const [skilled, documented] of [
+    [1 / 2, half],
+    [1 / 10, tenth],
+    [1 / 20, twentieth],
+  ] as const) {
+    const wrong = (1 - skilled) * wrongRate
+    assert.equal(Math.round((100 * wrong) / (wrong + skilled * rightRate)), Number(documented))
+  }
+})
