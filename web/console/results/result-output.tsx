@@ -62,9 +62,11 @@ export function ResultOutput({ result, questions }: OutputProps) {
             <p class="soft small">
               {isUndecided
                 ? t(
-                    '“Certain” is the probability that the verdict is right. Below 95 %, a skill is inconclusive: the answers show neither that the candidate has it nor that it is missing. Ask the candidate about it yourself.',
+                    '“Certain” is the probability that the verdict is right, if the candidate either clearly has the skill or clearly does not have it. Below 95 %, a skill is inconclusive: the answers show neither that the candidate has it nor that it is missing. Ask the candidate about it yourself.',
                   )
-                : t('“Certain” is the probability that the verdict is right. Below 95 %, a skill is inconclusive.')}
+                : t(
+                    '“Certain” is the probability that the verdict is right, if the candidate either clearly has the skill or clearly does not have it. Below 95 %, a skill is inconclusive.',
+                  )}
             </p>
           )}
         </div>

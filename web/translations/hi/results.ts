@@ -110,10 +110,10 @@ export default {
   interested: 'रुचि है',
   'not interested': 'रुचि नहीं है',
   'None: {reason}': 'कोई नहीं: {reason}',
-  '“Certain” is the probability that the verdict is right. Below 95 %, a skill is inconclusive: the answers show neither that the candidate has it nor that it is missing. Ask the candidate about it yourself.':
-    '“निश्चित” से पता चलता है कि निर्णय के सही होने की संभावना कितनी है। 95 % से कम होने पर कौशल अनिर्णायक रहता है: जवाबों से न तो यह पता चलता है कि उम्मीदवार में वह कौशल है, न यह कि नहीं है। इसके बारे में उम्मीदवार से खुद पूछें।',
-  '“Certain” is the probability that the verdict is right. Below 95 %, a skill is inconclusive.':
-    '“निश्चित” से पता चलता है कि निर्णय के सही होने की संभावना कितनी है। 95 % से कम होने पर कौशल अनिर्णायक रहता है।',
+  '“Certain” is the probability that the verdict is right, if the candidate either clearly has the skill or clearly does not have it. Below 95 %, a skill is inconclusive: the answers show neither that the candidate has it nor that it is missing. Ask the candidate about it yourself.':
+    '“निश्चित” से पता चलता है कि निर्णय के सही होने की संभावना कितनी है, अगर उम्मीदवार में वह कौशल या तो साफ़ तौर पर है या साफ़ तौर पर नहीं है। 95 % से कम होने पर कौशल अनिर्णायक रहता है: जवाबों से न तो यह पता चलता है कि उम्मीदवार में वह कौशल है, न यह कि नहीं है। इसके बारे में उम्मीदवार से खुद पूछें।',
+  '“Certain” is the probability that the verdict is right, if the candidate either clearly has the skill or clearly does not have it. Below 95 %, a skill is inconclusive.':
+    '“निश्चित” से पता चलता है कि निर्णय के सही होने की संभावना कितनी है, अगर उम्मीदवार में वह कौशल या तो साफ़ तौर पर है या साफ़ तौर पर नहीं है। 95 % से कम होने पर कौशल अनिर्णायक रहता है।',
   Answers: 'जवाब',
   'View conversation': 'बातचीत देखें',
   'Answers and verdicts': 'जवाब और निर्णय',
