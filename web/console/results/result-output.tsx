@@ -85,7 +85,11 @@ function Verdict({ result: { status, output }, questions }: OutputProps) {
   return (
     <>
       <Qualified status={status} qualified={output.qualified} />
-      {!output.qualified && reasons.length > 0 && `: ${reasons.join('; ')}`}
+      {!output.qualified && reasons.length > 0 && (
+        <>
+          <span class="hidden-text">:</span> {reasons.join('; ')}
+        </>
+      )}
     </>
   )
 

@@ -5,11 +5,11 @@ import { type DescribedOutput, describeReasons, describeVerifiedSkills } from '.
 /** Whether a candidate is qualified. A candidate who did not finish has no verdict. */
 export function Qualified({ status, qualified }: { status: ResultStatus; qualified: boolean | null }) {
   if (status !== 'completed') return <span class="soft no-value">–</span>
-  if (qualified === null) return <span class="wait-text whole">{t('Undecided')}</span>
+  if (qualified === null) return <span class="badge wait">{t('Undecided')}</span>
   return qualified ? (
-    <span class="good-text whole">{t('Qualified')}</span>
+    <span class="badge good">{t('Qualified')}</span>
   ) : (
-    <span class="bad-text whole">{t('Not qualified')}</span>
+    <span class="badge bad">{t('Not qualified')}</span>
   )
 }
 
