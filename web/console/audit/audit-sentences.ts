@@ -323,7 +323,7 @@ export function shownDetails({ action, details }: Pick<AuditEntry, 'action' | 'd
   return Object.entries(details as object)
     .filter(([name, value]) => name !== 'route' && !(name === 'status' && Number(value) < 400))
     .filter(([, value]) => value !== null && value !== undefined && !isEmptyObject(value))
-    .map(([name, value]) => [name.replaceAll('_', ' '), describeValue(value)])
+    .map(([name, value]) => [toWords(name), name === 'fields' ? toWords(describeValue(value)) : describeValue(value)])
 }
 
 function isEmptyObject(value: unknown): boolean {
@@ -335,6 +335,13 @@ function describeValue(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value)
   return Object.entries(value)
     .filter(([, each]) => each !== null && !(Array.isArray(each) && each.length === 0))
-    .map(([name, each]) => `${name.replaceAll('_', ' ')} ${describeValue(each)}`)
+    .map(([name, each]) => `${toWords(name)} ${describeValue(each)}`)
     .join(', ')
+}
+
+/** Returns the name of a field as words: "link ID" for `link_id`. */
+function toWords(name: string): string {
+  return name
+    .replaceAll('_', ' ')
+    .replace(/\b(id|ip|url)s?\b/g, (word) => word.replace(/^(id|ip|url)/, (each) => each.toUpperCase()))
 }
