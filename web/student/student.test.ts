@@ -257,7 +257,7 @@ test('the result shows which skills passed, which need more evidence, and what t
   await checkSizes(page, 'student-result-passed')
   await page.reload()
   await page.getByRole('heading', { name: 'Passed' }).waitFor()
-  await page.getByText(/^We have informed \w.*\.$/).waitFor()
+  await page.getByText(/ has received your result\. You do not need to do anything else\.$/).waitFor()
 })
 
 test('a clock shows the time left, is announced at few moments, and submits the answers before the end', async (t) => {
