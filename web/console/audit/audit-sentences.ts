@@ -1,5 +1,6 @@
 import type { AuditEntry } from '../../api-types/console.ts'
 import { displayLocale, t } from '../../translations/translate.ts'
+import { capitalise } from '../shared/capitalise.ts'
 
 /** The beginning of a sentence for each action. The rest of the sentence is the object. */
 const ACTION_TEXTS: Record<string, string> = {
@@ -311,10 +312,6 @@ function describeRoute(route: string): string {
       .join(' ')
       .replaceAll('-', ' ')
   )
-}
-
-function capitalise(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 /** Returns the details that a reader needs; the response status of a successful call is not one of them. */

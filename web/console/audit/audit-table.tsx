@@ -112,7 +112,7 @@ export function AuditTable({ list, withOrganisation, organisationName = (orgId) 
             : [
                 {
                   name: t('Mode'),
-                  cell: ({ mode }: AuditEntry) => (mode ? <span class="mode-name">{MODE_NAMES[mode]}</span> : '–'),
+                  cell: ({ mode }: AuditEntry) => (mode ? <span class="capital">{MODE_NAMES[mode]}</span> : '–'),
                 },
               ]),
           {

@@ -11,6 +11,7 @@ import { t } from '../../translations/translate.ts'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
+import { capitalise } from '../shared/capitalise.ts'
 import { explainError, formErrorText } from '../shared/explain-error.ts'
 import { LANGUAGE_NAMES, languageName } from '../shared/labels.ts'
 import { type ApiError, api } from '../shell/api.ts'
@@ -64,10 +65,6 @@ export default function QuestionEdit({ params }: { params: Params }) {
       }
     : { kind: 'unspecified', difficulty: 2, texts: [emptyText('en', MIN_OPTIONS)] }
   return <Form initial={initial} skillId={skillId!} skillName={skillName} itemId={itemId} />
-}
-
-function capitalise(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 function emptyText(language: Language, optionCount: number): Text {

@@ -1,5 +1,6 @@
 import type { KnockoutAnswer, ResultStatus } from '../../api-types/partner.ts'
 import { displayLocale, t } from '../../translations/translate.ts'
+import { capitalise } from '../shared/capitalise.ts'
 import { type DescribedOutput, describeReasons, describeVerifiedSkills } from './verdict-texts.ts'
 
 /** Whether a candidate is qualified. A candidate who did not finish has no verdict. */
@@ -47,8 +48,4 @@ function summaryLines({ qualified, reasons, skills = [], knocked_out_by }: Liste
     { qualified, reasons, skills, enrichment },
     { questionText: () => knocked_out_by?.question, withEvidence: true },
   )
-}
-
-export function capitalise(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }
