@@ -125,5 +125,5 @@ export default {
   '1 year': '1 साल',
   Period: 'अवधि',
   'of enrolled': 'जोड़े गए में से',
-  'of previous stage': 'पिछले चरण से',
+  'of previous': 'पिछले चरण से',
 }
