@@ -130,11 +130,11 @@ function alignments({ skill, baseUrl }: CredentialInput): JsonObject[] {
 
 const CRITERIA: Record<Facts['method'], string> = {
   assessment:
-    'The person answered multiple-choice questions about the skill, drawn for them, within a time limit. The skill is verified if the answers show it with a certainty of at least 95 %.',
+    'The person answered multiple-choice questions about the skill, chosen for them, within a time limit. The skill is verified if the answers show it with a certainty of at least 95 %.',
   endorsement:
     'A reviewer who knows the work of the person received a link by email and confirmed that the person has the skill.',
   campaign:
-    'The person answered multiple-choice questions about the skill, drawn for them, in a conversation with an employer. The skill is verified if the answers show it with a certainty of at least 95 %.',
+    'The person answered multiple-choice questions about the skill, chosen for them, in a conversation with an employer. The skill is verified if the answers show it with a certainty of at least 95 %.',
 }
 
 const EVIDENCE_NAMES: Record<Facts['method'], string> = {
@@ -156,13 +156,13 @@ function results(idPrefix: string, { confidence, correct, asked, evidenceLevel }
   if (confidence !== null)
     add(
       'confidence',
-      { name: 'Confidence', resultType: 'Percent', valueMin: '0', valueMax: '100' },
+      { name: 'Certainty of the verdict', resultType: 'Percent', valueMin: '0', valueMax: '100' },
       formatPercent(confidence),
     )
   if (correct !== null && asked !== null)
     add(
       'items-correct',
-      { name: 'Items answered correctly', resultType: 'RawScore', valueMin: '0', valueMax: String(asked) },
+      { name: 'Questions answered correctly', resultType: 'RawScore', valueMin: '0', valueMax: String(asked) },
       String(correct),
     )
   if (evidenceLevel !== null)
@@ -210,7 +210,7 @@ function describeEvidence(facts: Facts, skillName: string, isTest = false): stri
       )
     if (facts.confidence !== null)
       sentences.push(
-        `The confidence in the verdict is ${formatPercent(facts.confidence)} %, if it was as likely beforehand that the person clearly has the skill as that they clearly lack it.`,
+        `The verdict is ${formatPercent(facts.confidence)} % certain. This assumes that, before the questions, the person was as likely to have the skill as to lack it.`,
       )
   }
   return sentences.join(' ')

@@ -93,7 +93,7 @@ test('a credential says how the skill was measured, and identifies the person by
   )
   assert.deepEqual(
     achievement.resultDescription.map(({ name }: any) => name),
-    ['Confidence', 'Items answered correctly'],
+    ['Certainty of the verdict', 'Questions answered correctly'],
   )
   assert.ok(Number(result[0].value) >= 95 && Number(result[0].value) < 100)
   assert.equal(result[1].value, '5')

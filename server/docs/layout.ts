@@ -19,7 +19,7 @@ input{flex:1;min-width:0;min-height:44px;padding:4px 10px;box-sizing:border-box;
 .top button,main button{min-height:44px;padding:4px 16px}main form{display:flex;gap:8px;margin:1em 0}
 h2,h3,h4{line-height:1.3;margin:1.6em 0 .5em}h2{font-size:1.3em}h3{font-size:1.1em}.contents h2{font-size:1em;margin:1.2em 0 .2em}
 main{overflow-wrap:anywhere}ul,ol{padding-left:1.4em}.contents ul,.toc ul,.results{list-style:none;padding:0;margin:0}
-code{font:.9em/1.5 Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono',monospace;background:var(--soft);border-radius:4px;padding:1px 4px}
+code{font:.9em/1.5 ui-monospace,Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono',monospace;background:var(--soft);border-radius:4px;padding:1px 4px}
 pre{overflow-x:auto;padding:12px;border-radius:6px;background:var(--soft)}pre code{padding:0}p code,li code{display:inline-block;max-width:100%;padding-block:0}
 pre,.scroll{overflow-wrap:normal}.scroll{overflow-x:auto;margin:1em 0}table{border-collapse:collapse;font-size:.92em}
 th,td{padding:6px 10px;border:1px solid var(--line);text-align:left;vertical-align:top;min-width:5em}td.right,th.right{text-align:right}
@@ -27,7 +27,7 @@ td code{white-space:nowrap}tr:target,mark{background:var(--mark)}[id]{scroll-mar
 .toc{border:1px solid var(--line);border-radius:6px;padding:8px 14px}.results li{margin:0 0 1.2em}.results p{margin:.2em 0}
 h3+.fields,.fields{list-style:none;padding:0;margin:.4em 0}.fields>li{padding:.55em 0;border-bottom:1px solid var(--line)}.fields>li:last-child{border-bottom:0}
 details details,details .fields{margin-left:2px;padding-left:14px;border-left:2px solid var(--line)}summary{cursor:pointer;padding:5px 0;min-height:24px}summary:focus-visible{outline:3px solid var(--focus);outline-offset:2px}
-.type{color:var(--text-soft)}.call code{padding:4px 8px}main h2+.call{margin-top:0}
+.type{color:var(--text-soft)}.fields>li>code:first-child,.call code{font-weight:650}.call code{padding:4px 8px}main h2+.call{margin-top:0}
 footer{max-width:80rem;border-top:1px solid var(--line);font-size:.9em}footer a{display:inline-block;padding:4px 0}[tabindex]:focus-visible,input:focus-visible{outline:3px solid var(--focus);outline-offset:2px}
 .top a,.contents a{color:var(--text);text-decoration:none}.contents a{color:var(--text-soft)}
 .top a:hover,.contents a:hover{text-decoration:underline}.contents a[aria-current]{color:var(--accent);font-weight:650}

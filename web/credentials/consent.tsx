@@ -101,13 +101,15 @@ export function CredentialConsent({ language, load, decide }: Props) {
   function renderCredentials({ credentials, pending, manageUrl }: CredentialOffer, t: Texts) {
     return (
       <>
-        <ul>
+        <ul class="credential-links">
           {credentials.map(({ id, url, skillName, status }) => (
             <li key={id}>
               <a href={url} dir="auto">
                 {skillName}
               </a>
-              {status !== 'active' && ` (${t[`state_${status}`]})`}
+              <span class={status === 'active' ? 'good-text' : 'soft'}>
+                {t[`state_${status === 'active' ? 'valid' : status}`]}
+              </span>
             </li>
           ))}
         </ul>
@@ -126,15 +128,13 @@ export function CredentialConsent({ language, load, decide }: Props) {
               {t.consent_manage}
             </button>
           )}
-        </div>
-        {manageUrl && <p class="small soft">{t.consent_manage_note}</p>}
-        {!isAsking && (
-          <div class="row">
-            <button type="button" onClick={() => setIsAsking(true)}>
+          {!isAsking && (
+            <button type="button" class="plain" onClick={() => setIsAsking(true)}>
               {t.consent_withdraw}
             </button>
-          </div>
-        )}
+          )}
+        </div>
+        {manageUrl && <p class="small soft">{t.consent_manage_note}</p>}
         {isAsking && (
           <div class="notice bad stack-tight" role="alertdialog" aria-label={t.consent_withdraw_sure}>
             <p>{t.consent_withdraw_sure}</p>

@@ -24,12 +24,6 @@ export function ResultSummary({ session, pageTexts, showSkills = true }: Props) 
     <section class="card stack-tight summary" aria-labelledby="summary-title">
       <h2 id="summary-title">{pageTexts.summaryTitle}</h2>
       <dl class="facts small">
-        {facts.map(([label, value]) => (
-          <div key={label}>
-            <dt class="soft">{label}</dt>
-            <dd dir="auto">{value}</dd>
-          </div>
-        ))}
         {showSkills &&
           outcomes.map(({ skillId, name, outcome }) => (
             <div key={skillId}>
@@ -39,6 +33,12 @@ export function ResultSummary({ session, pageTexts, showSkills = true }: Props) 
               </dd>
             </div>
           ))}
+        {facts.map(([label, value]) => (
+          <div key={label}>
+            <dt class="soft">{label}</dt>
+            <dd dir="auto">{value}</dd>
+          </div>
+        ))}
       </dl>
       <button type="button" onClick={() => print()}>
         {pageTexts.print}

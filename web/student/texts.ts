@@ -112,7 +112,8 @@ const en = {
         : `You can try ${count} more times.`,
   tryAgain: 'Try again with new questions',
   completedTitle: 'Your skills are verified',
-  completedText: (organisation: string) => `We have informed ${organisation}.`,
+  completedText: (organisation: string) =>
+    `${organisation} has received your result. You do not need to do anything else.`,
   summaryTitle: 'Summary of your result',
   summaryName: 'Name',
   summaryOrganisation: 'Organisation',
@@ -304,7 +305,7 @@ const hi: typeof en = {
   attemptsLeft: (count) => (count === 0 ? 'अब और मौके नहीं बचे।' : `आप ${count} बार और कोशिश कर सकते हैं।`),
   tryAgain: 'नए सवालों के साथ फिर कोशिश करें',
   completedTitle: 'आपके हुनर की पुष्टि हो गई',
-  completedText: (organisation) => `${organisation} को बता दिया गया है।`,
+  completedText: (organisation) => `${organisation} को आपका नतीजा मिल गया है। आपको और कुछ नहीं करना है।`,
   summaryTitle: 'आपके नतीजे का सारांश',
   summaryName: 'नाम',
   summaryOrganisation: 'संस्था',

@@ -62,7 +62,7 @@ export function Charts({ data, filters }: { data: AnalyticsOverview | undefined;
         wide
       >
         <p class="funnel-head soft small" aria-hidden="true">
-          <span class="share">{t('of all')}</span> <span class="share">{t('of previous')}</span>
+          <span class="share">{t('of enrolled')}</span> <span class="share">{t('of previous')}</span>
         </p>
         <BarList
           name={t('Funnel')}

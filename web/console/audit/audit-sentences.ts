@@ -1,5 +1,6 @@
 import type { AuditEntry } from '../../api-types/console.ts'
 import { displayLocale, t } from '../../translations/translate.ts'
+import { capitalise } from '../shared/capitalise.ts'
 
 /** The beginning of a sentence for each action. The rest of the sentence is the object. */
 const ACTION_TEXTS: Record<string, string> = {
@@ -313,17 +314,13 @@ function describeRoute(route: string): string {
   )
 }
 
-function capitalise(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
-}
-
 /** Returns the details that a reader needs; the response status of a successful call is not one of them. */
 export function shownDetails({ action, details }: Pick<AuditEntry, 'action' | 'details'>): [string, string][] {
   if (action === 'candidates.decide' || action === 'candidates.assign') return [] // part of the sentence
   return Object.entries(details as object)
     .filter(([name, value]) => name !== 'route' && !(name === 'status' && Number(value) < 400))
     .filter(([, value]) => value !== null && value !== undefined && !isEmptyObject(value))
-    .map(([name, value]) => [name.replaceAll('_', ' '), describeValue(value)])
+    .map(([name, value]) => [toWords(name), name === 'fields' ? toWords(describeValue(value)) : describeValue(value)])
 }
 
 function isEmptyObject(value: unknown): boolean {
@@ -335,6 +332,13 @@ function describeValue(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value)
   return Object.entries(value)
     .filter(([, each]) => each !== null && !(Array.isArray(each) && each.length === 0))
-    .map(([name, each]) => `${name.replaceAll('_', ' ')} ${describeValue(each)}`)
+    .map(([name, each]) => `${toWords(name)} ${describeValue(each)}`)
     .join(', ')
+}
+
+/** Returns the name of a field as words: "link ID" for `link_id`. */
+function toWords(name: string): string {
+  return name
+    .replaceAll('_', ' ')
+    .replace(/\b(id|ip|url)s?\b/g, (word) => word.replace(/^(id|ip|url)/, (each) => each.toUpperCase()))
 }

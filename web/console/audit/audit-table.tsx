@@ -7,6 +7,7 @@ import { MODE_NAMES } from '../shared/mode-names.ts'
 import type { List } from '../shell/loading.ts'
 import { setQuery, useAddress } from '../shell/router.tsx'
 import { auditSentence, shownDetails } from './audit-sentences.ts'
+import './audit.css'
 
 /** The query parameters of the filters. */
 export const AUDIT_FILTERS = ['actor', 'who', 'action', 'subject', 'from', 'to'] as const
@@ -26,7 +27,7 @@ const ACTIONS = [
 /** Filters of the audit log: person, action, record and days. */
 export function AuditFilters() {
   return (
-    <div class="row filters">
+    <div class="row filters audit-filters">
       <SearchFilter label={t('Person')} name="who" placeholder={t('Email address')} />
       <MoreFilters names={AUDIT_FILTERS.filter((name) => name !== 'who')}>
         <SelectFilter name="action" label={t('Action')} allLabel={t('All actions')} options={ACTIONS} />
@@ -82,10 +83,12 @@ export function AuditTable({ list, withOrganisation, organisationName = (orgId) 
           { name: t('When'), cell: ({ at }) => <Time at={at} seconds /> },
           {
             name: t('Person'),
+            class: 'audit-person',
             cell: ({ who, who_name, actor }) => (
               <>
                 {who_name && <div>{who_name}</div>}
-                {who} {actor === 'operator' && <span class="badge">{t('operator')}</span>}
+                <span class={who_name ? 'soft small' : 'small'}>{who}</span>{' '}
+                {actor === 'operator' && <span class="badge">{t('operator')}</span>}
               </>
             ),
           },
@@ -94,11 +97,6 @@ export function AuditTable({ list, withOrganisation, organisationName = (orgId) 
             cell: (entry) => (
               <>
                 {auditSentence(entry)}
-                {entry.subject && entry.subject !== entry.org_id && (
-                  <div class="small">
-                    <code>{entry.subject}</code>
-                  </div>
-                )}
                 <Details entry={entry} />
               </>
             ),
@@ -111,7 +109,12 @@ export function AuditTable({ list, withOrganisation, organisationName = (orgId) 
                     org_id ? `${organisationName(org_id)}${mode ? `, ${MODE_NAMES[mode]}` : ''}` : '–',
                 },
               ]
-            : [{ name: t('Mode'), cell: ({ mode }: AuditEntry) => (mode ? MODE_NAMES[mode] : '–') }]),
+            : [
+                {
+                  name: t('Mode'),
+                  cell: ({ mode }: AuditEntry) => (mode ? <span class="capital">{MODE_NAMES[mode]}</span> : '–'),
+                },
+              ]),
           {
             name: t('IP address'),
             aside: true,
@@ -123,8 +126,16 @@ export function AuditTable({ list, withOrganisation, organisationName = (orgId) 
   )
 }
 
+/** The object and the details of an entry on one line. */
 function Details({ entry }: { entry: AuditEntry }) {
-  const details = shownDetails(entry)
-  if (details.length === 0) return null
-  return <div class="soft small">{details.map(([name, value]) => `${name}: ${value}`).join('; ')}</div>
+  const details = shownDetails(entry).map(([name, value]) => `${name}: ${value}`)
+  const subject = entry.subject !== entry.org_id && entry.subject
+  if (!subject && details.length === 0) return null
+  return (
+    <div class="soft small">
+      {subject && <code>{subject}</code>}
+      {subject && details.length > 0 && ' · '}
+      {details.join(' · ')}
+    </div>
+  )
 }

@@ -133,7 +133,7 @@ export default function CampaignPage({ params }: { params: Params }) {
               <Link class="figure" to={context.pagePath(`/results?campaign_id=${data.campaign_id}&status=${status}`)}>
                 <span class="soft small">
                   <span class={`swatch ${status}`} />
-                  {CANDIDATE_STATUS_NAMES[status]}
+                  <span class="capital">{CANDIDATE_STATUS_NAMES[status]}</span>
                 </span>
                 <strong>{data.counts[status].toLocaleString(displayLocale())}</strong>
               </Link>
@@ -141,7 +141,7 @@ export default function CampaignPage({ params }: { params: Params }) {
           ))}
           <li>
             <Link class="figure" to={context.pagePath(`/results?campaign_id=${data.campaign_id}`)}>
-              <span class="soft small">{t('all candidates')}</span>
+              <span class="soft small capital">{t('all candidates')}</span>
               <strong>{data.counts.candidates.toLocaleString(displayLocale())}</strong>
             </Link>
           </li>
@@ -240,7 +240,12 @@ export default function CampaignPage({ params }: { params: Params }) {
                 '–'
               ),
           },
-          { name: t('Interest'), aside: true, cell: ({ output }) => interestText(output.interest) },
+          {
+            name: t('Interest'),
+            aside: true,
+            class: 'short-text',
+            cell: ({ output }) => interestText(output.interest),
+          },
         ]}
       />
       {archiving && (

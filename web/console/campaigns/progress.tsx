@@ -30,7 +30,7 @@ export function ProgressLegend() {
       {STATUS_ORDER.map((name) => (
         <span key={name}>
           <span class={`swatch ${name}`} />
-          {CANDIDATE_STATUS_NAMES[name]}
+          <span class="capital">{CANDIDATE_STATUS_NAMES[name]}</span>
         </span>
       ))}
     </p>

@@ -75,6 +75,7 @@ export default function OperatorEmails() {
           { name: t('When'), cell: ({ created_at }) => <Time at={created_at} /> },
           {
             name: t('Email'),
+            class: 'short-text',
             cell: ({ mail_id, kind: emailKind }) => (
               <Link to={`/operator/mails/${mail_id}`}>{emailKindName(emailKind)}</Link>
             ),

@@ -47,7 +47,7 @@ test('an owner finds a person, exports, corrects, restricts, holds and erases th
   await checkSizes(page, 'people')
   const personId = (await personLink.textContent())!
   await personLink.click()
-  await waitForHeading(page, 'Person active')
+  await waitForHeading(page, /^Candidate .+ active$/)
   const candidacy = page.getByRole('row', { name: /Electrician/ })
   await candidacy.getByText('pending').waitFor()
   assert.equal(
@@ -85,10 +85,10 @@ test('an owner finds a person, exports, corrects, restricts, holds and erases th
 
   await chooseAction(page, 'Restrict')
   await getDialog(page).getByRole('button', { name: 'Restrict', exact: true }).click()
-  await waitForHeading(page, 'Person restricted')
+  await waitForHeading(page, /^Candidate .+ restricted$/)
   await chooseAction(page, 'Lift the restriction')
   await getDialog(page).getByRole('button', { name: 'Lift the restriction', exact: true }).click()
-  await waitForHeading(page, 'Person active')
+  await waitForHeading(page, /^Candidate .+ active$/)
 
   await chooseAction(page, 'Start a legal hold')
   await page.getByLabel('Reason').fill('Lawsuit 12/2026')
@@ -108,7 +108,7 @@ test('an owner finds a person, exports, corrects, restricts, holds and erases th
   assert.ok(await getButton(page, 'Erase the person').isDisabled(), 'the word is missing')
   await page.getByLabel('To confirm, enter: erase').fill('erase')
   await getButton(page, 'Erase the person').click()
-  await waitForHeading(page, 'Person erased')
+  await waitForHeading(page, /^Person .+ erased$/)
   await checkSizes(page, 'person-erased')
   assert.equal(await getButton(page, 'More').count(), 0)
   await candidacy.getByRole('link', { name: 'Electrician' }).first().click()

@@ -18,6 +18,9 @@ import { CorrectDialog } from './correct-dialog.tsx'
 import { HeldData } from './held-data.tsx'
 import { EraseDialog, HoldDialog, RestrictDialog } from './request-dialogs.tsx'
 
+/** Enough to tell people apart; the first characters of IDs are a timestamp. */
+const SHOWN_ID_CHARACTERS = 6
+
 type OpenDialog = 'correct' | 'restrict' | 'hold' | 'erase'
 
 /** A person with their records and the actions on their data. Names and addresses are shown only when the user asks for them. */
@@ -40,7 +43,7 @@ export default function PersonPage({ params }: { params: Params }) {
       </p>
       <div class="page-head">
         <h1>
-          {t('Person')} <Badge state={data.status} />
+          {personTitle(data)} <Badge state={data.status} />
         </h1>
         {!isErased && (
           <div class="row">
@@ -138,6 +141,15 @@ export default function PersonPage({ params }: { params: Params }) {
       format === 'html' ? [exported.html!, 'text/html'] : [JSON.stringify(exported, null, 2), 'application/json']
     saveFile(`${params.person_id}.${format}`, new Blob([content], { type }))
   }
+}
+
+/** Names a person by their role and ID, because the name is shown only when the user asks for the data. */
+function personTitle({ person_id, status, candidates, students, reviews }: Person): string {
+  const id = `…${person_id.slice(-SHOWN_ID_CHARACTERS)}`
+  if (status === 'erased') return t('Person {id}', { id })
+  if (candidates[0]) return t('Candidate {id}', { id: candidates[0].external_candidate_id })
+  if (students[0]) return t('Student {id}', { id: students[0].external_student_id })
+  return reviews.length > 0 ? t('Reviewer {id}', { id }) : t('Person {id}', { id })
 }
 
 /** Links to the records of the person. The records remain after the erasure. */

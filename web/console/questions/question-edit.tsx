@@ -11,6 +11,7 @@ import { t } from '../../translations/translate.ts'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { SubmitButton } from '../../ui/submit-button.tsx'
+import { capitalise } from '../shared/capitalise.ts'
 import { explainError, formErrorText } from '../shared/explain-error.ts'
 import { LANGUAGE_NAMES, languageName } from '../shared/labels.ts'
 import { type ApiError, api } from '../shell/api.ts'
@@ -19,6 +20,7 @@ import { Link, navigate, type Params } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
 import '../shared/forms.css'
 import { KIND_NAMES } from './labels.ts'
+import './question-edit.css'
 
 const MIN_OPTIONS = 4
 const MAX_OPTIONS = 6
@@ -110,6 +112,36 @@ function Form({ initial, skillId, skillName, itemId }: FormProps) {
       <form class="stack narrow" noValidate onSubmit={(event) => void save(event)}>
         {submitError && <Notice kind="bad">{formErrorText(submitError)}</Notice>}
         {errorAt('texts') && <Notice kind="bad">{errorAt('texts')}</Notice>}
+        {draft.texts.map((text, index) => (
+          <TextFields
+            key={text.language}
+            text={text}
+            original={index > 0 && service.data?.available ? draft.texts[0] : undefined}
+            errorAt={(path) => errorAt(`texts[${index}].${path}`)}
+            onChange={(changed) => change({ texts: draft.texts.map((each, at) => (at === index ? changed : each)) })}
+            onOptionCount={index === 0 ? setOptionCount : undefined}
+            onRemove={
+              draft.texts.length > 1 ? () => change({ texts: draft.texts.filter((_, at) => at !== index) }) : undefined
+            }
+          />
+        ))}
+        <label class="added-language">
+          {t('Add a language')}
+          <select
+            value=""
+            onChange={(event) => {
+              const language = event.currentTarget.value as Language
+              if (language) change({ texts: [...draft.texts, emptyText(language, optionCount)] })
+            }}
+          >
+            <option value="">{t('Choose')}</option>
+            {unused.map((language) => (
+              <option key={language} value={language}>
+                {LANGUAGE_NAMES[language]}
+              </option>
+            ))}
+          </select>
+        </label>
         <section class="card stack">
           <div class="pair">
             <Field id="kind" label={t('Kind')} error={errorAt('kind')}>
@@ -121,7 +153,7 @@ function Form({ initial, skillId, skillName, itemId }: FormProps) {
                 >
                   {Object.entries(KIND_NAMES).map(([kind, name]) => (
                     <option key={kind} value={kind}>
-                      {name}
+                      {capitalise(name)}
                     </option>
                   ))}
                 </select>
@@ -142,47 +174,6 @@ function Form({ initial, skillId, skillName, itemId }: FormProps) {
             </Field>
           </div>
         </section>
-        {draft.texts.map((text, index) => (
-          <TextFields
-            key={text.language}
-            text={text}
-            original={index > 0 && service.data?.available ? draft.texts[0] : undefined}
-            errorAt={(path) => errorAt(`texts[${index}].${path}`)}
-            onChange={(changed) => change({ texts: draft.texts.map((each, at) => (at === index ? changed : each)) })}
-            onRemove={
-              draft.texts.length > 1 ? () => change({ texts: draft.texts.filter((_, at) => at !== index) }) : undefined
-            }
-          />
-        ))}
-        <div class="row">
-          <label>
-            {t('Add a language')}{' '}
-            <select
-              value=""
-              onChange={(event) => {
-                const language = event.currentTarget.value as Language
-                if (language) change({ texts: [...draft.texts, emptyText(language, optionCount)] })
-              }}
-            >
-              <option value="">{t('Choose')}</option>
-              {unused.map((language) => (
-                <option key={language} value={language}>
-                  {LANGUAGE_NAMES[language]}
-                </option>
-              ))}
-            </select>
-          </label>
-          {optionCount < MAX_OPTIONS && (
-            <button type="button" class="small-button" onClick={() => setOptionCount(optionCount + 1)}>
-              {t('Add a wrong answer')}
-            </button>
-          )}
-          {optionCount > MIN_OPTIONS && (
-            <button type="button" class="small-button" onClick={() => setOptionCount(optionCount - 1)}>
-              {t('Remove the last wrong answer')}
-            </button>
-          )}
-        </div>
         <div class="row">
           <SubmitButton class="primary" busy={busy}>
             {itemId ? t('Save question') : t('Add question')}
@@ -224,44 +215,64 @@ interface TextFieldsProps {
   original: Text | undefined
   errorAt: (path: string) => string | undefined
   onChange: (text: Text) => void
+  /** Adds or removes wrong answers in all languages; undefined where the user cannot do this. */
+  onOptionCount: ((count: number) => void) | undefined
   onRemove: (() => void) | undefined
 }
 
 /** The question and its answers in one language. */
-function TextFields({ text, original, errorAt, onChange, onRemove }: TextFieldsProps) {
+function TextFields({ text, original, errorAt, onChange, onOptionCount, onRemove }: TextFieldsProps) {
   const { language, stem, options } = text
   const name = languageName(language)
-  const input = (id: string, label: string, value: string, path: string, set: (value: string) => void) => (
-    <Field
-      key={id}
-      id={`${id}-${language}`}
-      label={t('{label}, in {language}', { label, language: name })}
-      error={errorAt(path)}
-    >
-      {(attributes) => (
-        <input
-          type="text"
-          {...attributes}
-          lang={language}
-          value={value}
-          onInput={(event) => set(event.currentTarget.value)}
-        />
-      )}
-    </Field>
-  )
   return (
     <fieldset class="card stack">
       <legend class="card-legend">{name}</legend>
       {original && <Suggestion original={original} language={language} onUse={onChange} />}
-      {input('stem', t('Question'), stem, 'stem', (value) => onChange({ ...text, stem: value }))}
-      {options.map((option, index) =>
-        input(
-          `option${index}`,
-          index === 0 ? t('Right answer') : t('Wrong answer {number}', { number: index }),
-          option,
-          `options[${index}]`,
-          (value) => onChange({ ...text, options: options.map((each, at) => (at === index ? value : each)) }),
-        ),
+      <Field id={`stem-${language}`} label={t('Question')} error={errorAt('stem')}>
+        {(attributes) => (
+          <textarea
+            {...attributes}
+            {...describeLanguage(t('Question'))}
+            class="stem-input"
+            rows={2}
+            value={stem}
+            onInput={(event) => onChange({ ...text, stem: event.currentTarget.value })}
+          />
+        )}
+      </Field>
+      <div class="answer-fields">
+        {options.map((option, index) => {
+          const label = index === 0 ? t('Right answer') : t('Wrong answer {number}', { number: index })
+          return (
+            <Field key={index} id={`option${index}-${language}`} label={label} error={errorAt(`options[${index}]`)}>
+              {(attributes) => (
+                <input
+                  type="text"
+                  {...attributes}
+                  {...describeLanguage(label)}
+                  value={option}
+                  onInput={({ currentTarget: { value } }) =>
+                    onChange({ ...text, options: options.map((each, at) => (at === index ? value : each)) })
+                  }
+                />
+              )}
+            </Field>
+          )
+        })}
+      </div>
+      {onOptionCount && (
+        <div class="row">
+          {options.length < MAX_OPTIONS && (
+            <button type="button" class="small-button" onClick={() => onOptionCount(options.length + 1)}>
+              {t('Add a wrong answer')}
+            </button>
+          )}
+          {options.length > MIN_OPTIONS && (
+            <button type="button" class="small-button" onClick={() => onOptionCount(options.length - 1)}>
+              {t('Remove the last wrong answer')}
+            </button>
+          )}
+        </div>
       )}
       {onRemove && (
         <p>
@@ -272,6 +283,11 @@ function TextFields({ text, original, errorAt, onChange, onRemove }: TextFieldsP
       )}
     </fieldset>
   )
+
+  /** The language is the title of the card; screen readers hear it at every field. */
+  function describeLanguage(label: string) {
+    return { lang: language, 'aria-label': t('{label}, in {language}', { label, language: name }) }
+  }
 }
 
 interface SuggestionProps {

@@ -1,9 +1,10 @@
 import type { PreparedQuestions, Result, VerifiedSkill } from '../../api-types/partner.ts'
 import { t } from '../../translations/translate.ts'
 import { Badge } from '../../ui/badge.tsx'
+import { capitalise } from '../shared/capitalise.ts'
 import { reasonText } from '../shared/labels.ts'
 import { Answers } from './answers.tsx'
-import { capitalise, Qualified } from './verdict.tsx'
+import { Qualified } from './verdict.tsx'
 import { describeEvidence, describeQuestions, describeReasons } from './verdict-texts.ts'
 
 /** The status of a result, and its reason. */
@@ -87,7 +88,11 @@ function Verdict({ result: { status, output }, questions }: OutputProps) {
   return (
     <>
       <Qualified status={status} qualified={output.qualified} />
-      {!output.qualified && reasons.length > 0 && `: ${reasons.join('; ')}`}
+      {!output.qualified && reasons.length > 0 && (
+        <>
+          <span class="hidden-text">:</span> {reasons.join('; ')}
+        </>
+      )}
     </>
   )
 

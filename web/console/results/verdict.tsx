@@ -1,15 +1,16 @@
 import type { KnockoutAnswer, ResultStatus } from '../../api-types/partner.ts'
 import { displayLocale, t } from '../../translations/translate.ts'
+import { capitalise } from '../shared/capitalise.ts'
 import { type DescribedOutput, describeReasons, describeVerifiedSkills } from './verdict-texts.ts'
 
 /** Whether a candidate is qualified. A candidate who did not finish has no verdict. */
 export function Qualified({ status, qualified }: { status: ResultStatus; qualified: boolean | null }) {
   if (status !== 'completed') return <span class="soft no-value">–</span>
-  if (qualified === null) return <span class="wait-text whole">{t('Undecided')}</span>
+  if (qualified === null) return <span class="badge wait">{t('Undecided')}</span>
   return qualified ? (
-    <span class="good-text whole">{t('Qualified')}</span>
+    <span class="badge good">{t('Qualified')}</span>
   ) : (
-    <span class="bad-text whole">{t('Not qualified')}</span>
+    <span class="badge bad">{t('Not qualified')}</span>
   )
 }
 
@@ -47,8 +48,4 @@ function summaryLines({ qualified, reasons, skills = [], knocked_out_by }: Liste
     { qualified, reasons, skills, enrichment },
     { questionText: () => knocked_out_by?.question, withEvidence: true },
   )
-}
-
-export function capitalise(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -69,7 +69,7 @@ test('a member who gets candidates assigned is notified, counts them, opens them
   await page.getByRole('row', { name: /Person 4 .*Meera Nair/ }).waitFor()
 
   const assignee = await openConsolePage(t, app, { email: colleague.email })
-  await assignee.getByRole('link', { name: /^Assigned to you 2 / }).waitFor()
+  await assignee.getByRole('link', { name: /^Assigned to you 2$/ }).waitFor()
   await checkPage(assignee, 'start-assigned')
   await assignee.goto(campaignUrl.replace(/\/campaigns\/.*/, '/notifications'))
   await assignee.getByRole('link', { name: '2 candidates were assigned to you' }).click()

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { displayLocale, t } from '../../translations/translate.ts'
 import type { List } from '../shell/loading.ts'
 import { setQuery, useAddress } from '../shell/router.tsx'
+import { capitalise } from './capitalise.ts'
 
 /** Filters a list by the organisation's own job ID. */
 export function JobIdFilter() {
@@ -82,7 +83,7 @@ export function SelectFilter({ name, label, allLabel, options }: SelectFilterPro
         {!isKnown && <option value={value}>{value}</option>}
         {options.map(([each, text]) => (
           <option key={each} value={each}>
-            {text}
+            {capitalise(text)}
           </option>
         ))}
       </select>

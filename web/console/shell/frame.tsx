@@ -107,9 +107,11 @@ export function Frame({ session, context, section, path, onSignedOut, children }
               <span class="hidden-text">, {t('your sessions')}</span>
             </Link>
           </p>
+          <p class="side-choices">
+            <LanguageChoice save={saveAccountLanguage} />
+            <ThemeSwitch />
+          </p>
           <ZoneSwitch />
-          <LanguageChoice save={saveAccountLanguage} />
-          <ThemeSwitch />
           <p class="row">
             <a href="/docs/api/">{t('API reference')}</a>
             <button type="button" class="plain flush small" onClick={() => void signOut()}>

@@ -176,12 +176,13 @@ export function SignIn({ onSession, providerSignOutUrl }: Props) {
               onInput={(event) => setEmail(event.currentTarget.value)}
             />
           </label>
-          <SubmitButton class="primary" busy={busy} ready={email.trim() !== ''}>
+          <p class="soft small">{t('We email you a link that signs you in. You do not need a password.')}</p>
+          <SubmitButton class="primary wide" busy={busy} ready={email.trim() !== ''}>
             {t('Email me a sign-in link')}
           </SubmitButton>
         </form>
       )}
-      <details class="card" open={options?.first_start ?? false}>
+      <details class="operator-sign-in" open={options?.first_start ?? false}>
         <summary>{t('Sign in as an operator')}</summary>
         <div class="stack details-body small">
           {options?.providers

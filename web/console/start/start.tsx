@@ -21,7 +21,7 @@ import { useOrgContext } from '../shell/session.ts'
 
 const POLL_INTERVAL_MS = 15_000
 
-type Figure = [name: string, value: number | undefined, path: string, hint: string]
+type Figure = [name: string, value: number | undefined, path: string]
 
 /** The start page: current numbers and next steps. */
 export default function Start() {
@@ -29,31 +29,14 @@ export default function Start() {
   const { data, error } = useData<OrganisationSummary>(context.apiPath('/summary'), { pollMs: POLL_INTERVAL_MS })
   if (error) return <Notice kind="bad">{error.message}</Notice>
   const figures: Figure[] = [
-    [t('Jobs ready'), data?.mandates.ready, '/mandates', t('jobs whose questions are prepared')],
-    [t('Campaigns running'), data?.campaigns.running, '/campaigns', t('contacting candidates')],
-    [
-      t('Candidates in progress'),
-      data?.candidates.pending,
-      '/results?status=pending',
-      t('have not finished the conversation'),
-    ],
-    [
-      t('Candidates completed'),
-      data?.candidates.completed,
-      '/results?status=completed',
-      t('have finished the conversation'),
-    ],
+    [t('Jobs ready'), data?.mandates.ready, '/mandates'],
+    [t('Campaigns running'), data?.campaigns.running, '/campaigns'],
+    [t('Candidates in progress'), data?.candidates.pending, '/results?status=pending'],
+    [t('Candidates completed'), data?.candidates.completed, '/results?status=completed'],
     ...(context.can('recruiter') && context.org.role !== 'operator'
-      ? [
-          [
-            t('Assigned to you'),
-            data?.assigned_to_me,
-            `/results?${OPEN_ASSIGNMENTS_QUERY}`,
-            t('wait for your decision'),
-          ] satisfies Figure,
-        ]
+      ? [[t('Assigned to you'), data?.assigned_to_me, `/results?${OPEN_ASSIGNMENTS_QUERY}`] satisfies Figure]
       : []),
-    [t('Credits'), data?.credits, '/campaigns', t('1 credit per candidate')],
+    [t('Credits'), data?.credits, '/campaigns'],
   ]
   return (
     <>
@@ -97,15 +80,14 @@ export default function Start() {
           <Link to={context.pagePath('/keys')}>{t('View keys')}</Link>
         </Notice>
       )}
-      <ul class="figures">
-        {figures.map(([name, value, to, hint]) => (
+      <ul class="figure-strip card">
+        {figures.map(([name, value, to]) => (
           <li key={name}>
-            <Link class="card figure" to={context.pagePath(to)}>
+            <Link class="figure" to={context.pagePath(to)}>
               <span class="soft small">{name}</span>
               <strong>
                 {value === undefined ? <span class="waiting">00</span> : value.toLocaleString(displayLocale())}
               </strong>
-              <span class="soft small">{hint}</span>
             </Link>
           </li>
         ))}

@@ -173,6 +173,7 @@ export default function VerificationPage({ params }: { params: Params }) {
           { name: t('When'), cell: ({ created_at }) => <Time at={created_at} /> },
           {
             name: t('Email'),
+            class: 'short-text',
             cell: ({ mail_id, kind }) =>
               context.session.kind === 'operator' ? (
                 <Link to={`/operator/mails/${mail_id}`}>{kindName(kind)}</Link>

@@ -1,4 +1,8 @@
 export default {
+  'Candidate {id}': 'उम्मीदवार {id}',
+  'Student {id}': 'छात्र {id}',
+  'Reviewer {id}': 'समीक्षक {id}',
+  'Person {id}': 'व्यक्ति {id}',
   People: 'लोग',
   Correct: 'सही',
   'Correct the data': 'डेटा सुधारें',

@@ -1,4 +1,6 @@
 export default {
+  'We email you a link that signs you in. You do not need a password.':
+    'हम आपको ईमेल से एक लिंक भेजते हैं, जिससे आप साइन इन होते हैं। आपको पासवर्ड की ज़रूरत नहीं है।',
   'API reference': 'API संदर्भ',
   'Another account of the identity provider has your email address. Ask an owner to remove the former member.':
     'आइडेंटिटी प्रोवाइडर के किसी और खाते में आपका ईमेल पता है। किसी ओनर से पुराने सदस्य को हटाने के लिए कहें।',

@@ -1,0 +1,4 @@
+/** Returns a text that starts with a capital letter. */
+export function capitalise(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
