@@ -339,7 +339,10 @@ test('hostile filters, paths and values are rejected quickly, and change nothing
       assert.equal((await scim.patch(`/Groups/${group.id}`, patchOf(operation))).status, 400)
   assert.ok(performance.now() - startedAt < 20_000)
   assert.equal((await scim.get(`/Groups/${group.id}`)).body.members.length, 1)
-  const renamed = patchOf({ op: 'replace', value: { displayName: 'B', members: [{ value: id }, { value: 'SU_UNKNOWN' }] } })
+  const renamed = patchOf({
+    op: 'replace',
+    value: { displayName: 'B', members: [{ value: id }, { value: 'SU_UNKNOWN' }] },
+  })
   const { displayName, members: kept } = (await scim.patch(`/Groups/${group.id}`, renamed)).body
   assert.deepEqual([displayName, kept.length], ['B', 1])
   const removal = patchOf({ op: 'Remove', path: 'members', value: [{ value: id }, { value: 'SU_UNKNOWN' }] })
