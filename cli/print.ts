@@ -3,10 +3,29 @@ import { stripInvisible } from '../server/platform/text/strip-invisible.ts'
 
 export type Cell = string | number | boolean | Date | null | undefined | string[]
 
-/** Prints the result of a command: as JSON with --json, otherwise the text that `toText` returns. */
+/** Prints the result of a command: as JSON with --json, otherwise the text that `toText` returns, without control characters. */
 export function print(command: Command, value: unknown, toText: () => string): void {
+  printStyled(command, value, () => removeControls(toText()))
+}
+
+/** Prints like `print`, with the colours of the text, which must contain no unchecked text of other people. */
+export function printStyled(command: Command, value: unknown, toText: () => string): void {
   const { json } = command.optsWithGlobals<{ json?: boolean }>()
-  process.stdout.write(`${json ? JSON.stringify(value, null, 2) : toText()}\n`)
+  process.stdout.write(`${json ? escapeControls(JSON.stringify(value, null, 2)) : toText()}\n`)
+}
+
+// Controls that JSON.stringify leaves as they are: terminals execute some of them, and others change the direction of the text.
+const UNESCAPED_CONTROLS = /[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+const CONTROLS = /(?![\n\t])[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
+
+/** Escapes control characters in JSON, which has the same meaning afterwards. */
+export function escapeControls(json: string): string {
+  return json.replace(UNESCAPED_CONTROLS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+/** Removes control characters: texts of partners, candidates and reviewers must not control the terminal. */
+export function removeControls(text: string): string {
+  return text.replace(CONTROLS, '')
 }
 
 export function table(headings: string[], rows: Cell[][], emptyText: string): string {

@@ -1,3 +1,4 @@
+import { callerAddress } from './access/client-address.ts'
 import { guardPartnerRoutes } from './access/partner-guards.ts'
 import { analyticsRoutes } from './analytics/routes.ts'
 import { CATALOGUE_BASE, CONSOLE_BASE, PARTNER_BASE, VERIFICATION_BASE } from './api/envelope.ts'
@@ -151,6 +152,7 @@ export function buildApp(context: Context, isDraining: () => boolean = () => fal
     shedLoad(app, {
       metrics,
       isAuthenticated: ({ caller, sessionCaller, atsKey }) => Boolean(caller?.key ?? sessionCaller?.scope ?? atsKey),
+      callerAddress,
     })
   if (context.db.replica) readFromReplica(app, context.db.replica)
   const requestLogger = openRequestLogger(context)

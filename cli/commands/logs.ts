@@ -5,7 +5,7 @@ import type { LoggedRequest } from '../../sdk/index.ts'
 import { examples } from '../examples.ts'
 import { wholeNumberParser } from '../options.ts'
 import { openPartnerApi, type PartnerCall, type PartnerOptions, ServerUnavailableError } from '../partner-call.ts'
-import { print } from '../print.ts'
+import { escapeControls, printStyled, removeControls } from '../print.ts'
 import { NO_WAIT_OPTION } from '../rate-limit-retry.ts'
 
 interface Options {
@@ -35,7 +35,7 @@ export function logsCommand(): Command {
     .action(async (options: Options, command: Command) => {
       const call = await openPartnerApi(command.optsWithGlobals<PartnerOptions>())
       const { items } = await readPage(call, options)
-      print(command, items, () => items.map(formatRequest).join('\n') || 'No requests found.')
+      printStyled(command, items, () => items.map(formatRequest).join('\n') || 'No requests found.')
     })
 
   logs
@@ -50,7 +50,8 @@ export function logsCommand(): Command {
       const stopController = new AbortController()
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopController.abort())
       console.error('Waiting for requests. Press Ctrl-C to stop.')
-      const write = (request: LoggedRequest) => console.log(json ? JSON.stringify(request) : formatRequest(request))
+      const write = (request: LoggedRequest) =>
+        console.log(json ? escapeControls(JSON.stringify(request)) : formatRequest(request))
       await tail(call, options, write, stopController.signal).catch((error) => {
         if (!stopController.signal.aborted) throw error
       })
@@ -130,10 +131,12 @@ function formatRequest({
     styleText('dim', at),
     styleText(status >= 400 ? 'red' : 'green', String(status)),
     method.padEnd(6),
-    path, // servers of earlier versions return the route only
+    removeControls(path), // servers of earlier versions return the route only
     code ?? '',
     styleText('dim', `${Math.round(duration_ms)} ms ${request_id}`),
   ]
-  const reasons = differed.map(({ path, message }) => `    ${path}: ${message.replaceAll('\n', '\n      ')}`)
+  const reasons = differed.map(
+    ({ path, message }) => `    ${removeControls(`${path}: ${message}`).replaceAll('\n', '\n      ')}`,
+  )
   return [line.filter(Boolean).join('  '), ...reasons].join('\n')
 }

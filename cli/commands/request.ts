@@ -4,6 +4,7 @@ import { describeConnectionError } from '../connection-error.ts'
 import { DATA_SOURCES, readJsonData } from '../data-option.ts'
 import { programName } from '../examples.ts'
 import { explainUnauthorized } from '../key-check.ts'
+import { escapeControls, removeControls } from '../print.ts'
 import { describeProfile, readProfile, saveProfile } from '../profile.ts'
 import { MAX_WAIT_SECONDS, NO_WAIT_OPTION, retryWhileLimited } from '../rate-limit-retry.ts'
 
@@ -91,7 +92,7 @@ The exit code is 0 for a 2xx response and 1 otherwise.`,
 }
 
 function formatValue(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value, null, 2)
+  return typeof value === 'string' ? removeControls(value) : escapeControls(JSON.stringify(value, null, 2))
 }
 
 /** Returns the part of the response's data at a path such as `items[0].name`. */

@@ -2,6 +2,7 @@ import { glob, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { App } from '../platform/http/server.ts'
 import { writeZip } from '../platform/zip.ts'
+import { once } from './once.ts'
 
 const COLLECTIONS_FOLDER = fileURLToPath(new URL('../../collections/', import.meta.url))
 const BRUNO_FOLDER = `${COLLECTIONS_FOLDER}bruno/`
@@ -12,6 +13,8 @@ export const BRUNO_PATH = '/docs/collections/attestry-bruno.zip'
 
 /** Serves the collections for Postman and Bruno, which `npm run collections` generates. */
 export function collectionRoutes(app: App): void {
+  const getBrunoZip = once(zipBrunoCollection)
+
   app.get(POSTMAN_PATH, async (_request, reply) =>
     reply
       .type('application/json; charset=utf-8')
@@ -23,7 +26,7 @@ export function collectionRoutes(app: App): void {
     reply
       .type('application/zip')
       .header('content-disposition', 'attachment; filename="attestry-bruno.zip"')
-      .send(await zipBrunoCollection()),
+      .send(await getBrunoZip()),
   )
 }
 

@@ -4,7 +4,10 @@ import { setImmediate } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Marked } from 'marked'
 import { Type } from 'typebox'
-import type { Config } from '../config.ts'
+import { callerAddress } from '../access/client-address.ts'
+import { problem } from '../api/problem.ts'
+import type { Context } from '../context.ts'
+import { formatSeconds } from '../platform/clock.ts'
 import type { App } from '../platform/http/server.ts'
 import { escapeHtml } from '../platform/text/escape-html.ts'
 import { compressText, type EncodedBody, sendEncoded } from '../web-assets/assets.ts'
@@ -16,6 +19,7 @@ import { loadEndpointPages } from './endpoints.ts'
 import { docsPageHeaders, renderApiLinks, renderLayout, renderPageContents, renderSearchResults } from './layout.ts'
 import { renderLlmsText } from './llms.ts'
 import { parsePage, renderPage } from './markdown.ts'
+import { once } from './once.ts'
 import { type DocsPage, linkMarkdown, loadPages, OVERVIEW_FILE, type PageSet } from './pages.ts'
 import { createSearchEntries, queryWords, searchSections } from './search.ts'
 import { correctWords, readVocabulary } from './suggestions.ts'
@@ -39,16 +43,23 @@ const REDIRECTS: Record<string, string> = {
   '/docs/reference': '/docs#reference',
 }
 
+/** A search takes up to 20 ms of CPU time, and anyone can search. */
+const SEARCHES_PER_ADDRESS = { name: 'docs-searches', kind: 'tokens', limit: 40, seconds: 20 } as const
+
 /**
  * Serves the documentation: the pages of docs/ as HTML and as Markdown, the search, the index for language models, and the API reference.
  * Files and the Markdown parser are loaded on the first request; rendered pages are cached until the server stops.
  */
-export function docsRoutes(app: App, { config }: { config: Pick<Config, 'publicUrl'> }): void {
+export function docsRoutes(app: App, { config, limits, clock }: Pick<Context, 'config' | 'limits' | 'clock'>): void {
   const getSite = once(loadSite)
   const getReference = Object.fromEntries(
     apiDescriptions.map(({ slug }) => [slug, once(async () => loadApiReference((await getSite()).newMarked(), slug))]),
   )
   const getSearchIndex = once(async () => loadSearchIndex(await getSite()))
+  const getLlmsText = once(async () => {
+    const { pages, contents } = await getSite()
+    return compressText(renderLlmsText(pages, contents, config.publicUrl?.replace(/\/+$/, '') ?? ''))
+  })
   const bodiesByPath = new Map<string, CachedBody>()
 
   openApiRoutes(app)
@@ -88,6 +99,7 @@ export function docsRoutes(app: App, { config }: { config: Pick<Config, 'publicU
   app.get('/docs/search', async (request, reply) => {
     const query = readParameter(request.query, 'q').slice(0, 200)
     const words = queryWords(query)
+    if (words.length > 0) await limitSearches(request)
     const { contents } = await getSite()
     const { entries, vocabulary } = words.length > 0 ? await getSearchIndex() : { entries: [], vocabulary: [] }
     const results = searchSections(entries, query, words)
@@ -103,11 +115,16 @@ export function docsRoutes(app: App, { config }: { config: Pick<Config, 'publicU
   })
 
   app.get('/llms.txt', async (request, reply) => {
-    const { pages, contents } = await getSite()
-    const body = compressText(renderLlmsText(pages, contents, config.publicUrl?.replace(/\/+$/, '') ?? ''))
+    const body = await getLlmsText()
     reply.type('text/plain; charset=utf-8').header('vary', 'accept-encoding')
     return sendEncoded(request, reply, body)
   })
+
+  async function limitSearches({ ip }: FastifyRequest): Promise<void> {
+    const { rejectedBy, retryAfter } = await limits.limiter.take(callerAddress(ip), [SEARCHES_PER_ADDRESS], clock.now())
+    if (rejectedBy !== undefined)
+      throw problem('RATE_LIMITED', `Too many searches. Try again in ${formatSeconds(retryAfter)}.`, { retryAfter })
+  }
 
   async function sendReference(
     request: FastifyRequest,
@@ -182,18 +199,6 @@ function openApiRoutes(app: App): void {
       return sendEncoded(request, reply, body)
     },
   )
-}
-
-/** Returns a function that calls `load` once and then returns the same promise, unless loading failed. */
-function once<T>(load: () => Promise<T>): () => Promise<T> {
-  let loading: Promise<T> | undefined
-  return () => {
-    loading ??= load().catch((error) => {
-      loading = undefined
-      throw error
-    })
-    return loading
-  }
 }
 
 async function loadSite(): Promise<Site> {

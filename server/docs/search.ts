@@ -98,11 +98,19 @@ function scoreOf({ page, pageTitleLower, headingLower, textLower, anchor }: Sear
       (headingLower.includes(word) ? 8 : 0) +
       // The title counts once per page, for its introduction.
       (pageTitleLower.includes(word) ? (anchor === '' ? 10 : 3) : 0) +
-      Math.min(textLower.split(word).length - 1, 4)
+      countUpTo(4, textLower, word)
     if (wordScore === 0) return 0
     score += wordScore
   }
   return score * (WEIGHTS.find(([pattern]) => pattern.test(page.path))?.[1] ?? 1)
+}
+
+/** Counts the occurrences of a word, up to a maximum. */
+function countUpTo(max: number, text: string, word: string): number {
+  let count = 0
+  for (let position = text.indexOf(word); position >= 0 && count < max; count++)
+    position = text.indexOf(word, position + word.length)
+  return count
 }
 
 function excerptOf({ text, textLower }: SearchEntry, words: string[]): string {

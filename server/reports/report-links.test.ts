@@ -148,6 +148,13 @@ test('a link stops working when it is revoked, and when it expires', async () =>
   assert.equal((await open(app, expiring.path)).status, 404)
 })
 
+test('an address that is not that of a report is not found, whatever characters it has', async () => {
+  const app = await getApp()
+  for (const path of ['/shared-reports/', '/reports/'])
+    for (const file of ['%0A', 'a%0Ab', '%0D%0A.pdf', '%00', '.pdf', '%E2%80%A8', '%FF'])
+      assert.equal((await open(app, path + file)).status, 404, path + file)
+})
+
 test('a link cannot be guessed, and members of other organisations and modes cannot use the routes', async () => {
   const { app, partner, viewer, linksPath } = await setUp()
   const { link_id, path } = await share(viewer, linksPath)

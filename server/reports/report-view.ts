@@ -30,6 +30,15 @@ export interface Report {
 
 export type ReportView = ReturnType<typeof openReportView>
 
+const PDF_EXTENSION = '.pdf'
+
+/** Reads the last part of the address of a report: its token and, for a PDF file, the extension. */
+export function parseReportFile({ params }: FastifyRequest): { token: string; isPdf: boolean } {
+  const { file } = params as { file: string }
+  const isPdf = file.endsWith(PDF_EXTENSION)
+  return { token: isPdf ? file.slice(0, -PDF_EXTENSION.length) : file, isPdf }
+}
+
 /**
  * Sends reports as plain HTML and as PDF files, with the branding of the organisation. They show the result, without phone number and
  * email address.

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts'
 import type { App } from '../platform/http/server.ts'
 import { candidateReport } from './report-content.ts'
 import { countOpened, findReportLink, sharedReportPath } from './report-links.ts'
-import type { ReportView } from './report-view.ts'
+import { parseReportFile, type ReportView } from './report-view.ts'
 
 const TOKEN_PATTERN = /^[A-Za-z0-9_-]{43}$/
 const ASK_FOR_LINK = 'Ask the recruiter who sent it for a new link.'
@@ -15,10 +15,9 @@ const ASK_FOR_LINK = 'Ask the recruiter who sent it for a new link.'
  */
 export function sharedReportRoutes(app: App, { db, clock, keyring }: Context, view: ReportView): void {
   app.get('/shared-reports/:file', async (request: FastifyRequest, reply: FastifyReply) => {
-    const [, token, extension] = /^(.*?)(\.pdf)?$/.exec((request.params as { file: string }).file)!
-    const isPdf = extension !== undefined
+    const { token, isPdf } = parseReportFile(request)
     await view.limitRequests(request, isPdf)
-    const link = TOKEN_PATTERN.test(token!) ? await findReportLink(db.queries, token!) : undefined
+    const link = TOKEN_PATTERN.test(token) ? await findReportLink(db.queries, token) : undefined
     if (!link) return view.sendMessage(reply, 404, 'Report not found', `This link is not valid. ${ASK_FOR_LINK}`)
     request.tenant.scope = { orgId: link.org_id, mode: link.mode }
     if (link.revoked_at !== null)
@@ -35,7 +34,7 @@ export function sharedReportRoutes(app: App, { db, clock, keyring }: Context, vi
     const report = {
       orgId: link.org_id,
       content: candidateReport(candidate, link.expires_at.getTime()),
-      path: sharedReportPath(token!),
+      path: sharedReportPath(token),
       fileName: `report-${candidate.candidate_id}.pdf`,
     }
     return isPdf ? view.sendPdf(reply, report) : view.sendPage(reply, report)

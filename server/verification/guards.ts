@@ -22,10 +22,10 @@ import {
 } from '../platform/http/body.ts'
 import { parseJson } from '../platform/http/json.ts'
 import type { App } from '../platform/http/server.ts'
+import { declaredBytes, Uploads } from '../platform/http/uploads.ts'
 import { hashToken } from '../platform/token-hash.ts'
 import { fieldOf, isMissing } from './fields.ts'
 import { findOrganisationOf, getSession, isSessionToken, sessionNotFoundProblem } from './sessions.ts'
-import { Uploads } from './uploads.ts'
 
 /**
  * How a route authenticates its caller.
@@ -130,9 +130,9 @@ export function guardVerificationRoutes(app: App, context: Context): void {
     const { scope, token } = request.sessionCaller
     request.tenant.scope = scope
     if (!hasBody(request.raw)) return
-    await getSession(context.db.queries, context.clock, token!, scope)
-    const declaredLength = request.headers['content-length']
-    uploads.reserve(token!, declaredLength === undefined ? maxBytes : Number(declaredLength), response)
+    const session = await getSession(context.db.queries, context.clock, token!, scope)
+    const bytes = declaredBytes(request.headers, maxBytes)
+    uploads.reserve({ uploader: token!, orgId: session.scope.orgId, bytes }, response)
     request.rawBody = await readBody(request.raw, maxBytes, bodyTimeoutMs.withFile)
   }
 }

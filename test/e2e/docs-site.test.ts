@@ -11,6 +11,7 @@ import { newPage } from '../browser/browser.ts'
 import { saveScreenshot } from '../browser/screenshots.ts'
 import { startApp } from '../support/app.ts'
 import { oncePerFile } from '../support/cleanup.ts'
+import { measureCpuMs } from '../support/cpu-limit.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const MAX_PAGE_BYTES = 60_000
@@ -150,6 +151,17 @@ test('the search finds sections by words and error codes, and shows a query as t
   assert.match(html, /value="&#34;&#62;&#60;script/)
   for (const query of ['', '***', 'a'.repeat(5000), 'a&q=b'])
     assert.equal((await fetch(`/docs/search?q=${query}`)).status, 200, query.slice(0, 20))
+})
+
+test('searches are limited per address', async (t) => {
+  const { fetch } = await startApp(t)
+  const search = async () => (await fetch('/docs/search?q=retry')).status
+  const statuses = await Promise.all(Array.from({ length: 50 }, search))
+  assert.deepEqual(
+    [statuses.filter((status) => status === 200).length, statuses.filter((status) => status === 429).length],
+    [40, 10],
+  )
+  assert.equal((await fetch('/docs/search')).status, 200, 'the empty form')
 })
 
 test('each page is served as Markdown, with links to the Markdown of other pages', async () => {
@@ -308,5 +320,11 @@ test('the collections can be downloaded', async () => {
     maxEntryBytes: 100_000,
     maxTotalBytes: 5_000_000,
   })
+  const ms = await measureCpuMs(5, { input: () => `${url}/docs/collections/attestry-bruno.zip`, run: readBody })
+  assert.ok(ms <= 5, `a second download took ${ms.toFixed(1)} ms of CPU time`)
   assert.ok(zip.has('attestry/bruno.json') && zip.has('attestry/Partner API/Lookups/List shifts.bru'))
 })
+
+async function readBody(url: string): Promise<void> {
+  await (await fetch(url)).arrayBuffer()
+}

@@ -3,7 +3,7 @@ import { findCandidacy } from '../../campaigns/candidacy.ts'
 import type { Context } from '../../context.ts'
 import type { App } from '../../platform/http/server.ts'
 import { reportContent } from '../../reports/report-content.ts'
-import type { ReportView } from '../../reports/report-view.ts'
+import { parseReportFile, type ReportView } from '../../reports/report-view.ts'
 import { describePending } from '../../reports/summary.ts'
 import { openCredentials } from '../connections.ts'
 import { findOrderById } from '../orders.ts'
@@ -15,10 +15,9 @@ import { isSignedBy, parseReportToken } from './links.ts'
  */
 export function reportPageRoutes(app: App, { db, clock, vault, keyring }: Context, view: ReportView): void {
   app.get('/reports/:file', async (request: FastifyRequest, reply: FastifyReply) => {
-    const [, tokenText, extension] = /^(.*?)(\.pdf)?$/.exec((request.params as { file: string }).file)!
-    const isPdf = extension !== undefined
+    const { token: tokenText, isPdf } = parseReportFile(request)
     await view.limitRequests(request, isPdf)
-    const token = parseReportToken(tokenText!)
+    const token = parseReportToken(tokenText)
     const order = token && (await findOrderById(db.queries, token.orderId))
     const isValid = order && isSignedBy(token, (await openCredentials(db.queries, vault, order.connection_id)).linkKey)
     if (!isValid)

@@ -7,6 +7,7 @@ import { ItemImport } from '../../items/schema.ts'
 import { readRawBody } from '../../platform/http/body.ts'
 import { success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
+import { declaredBytes, Uploads } from '../../platform/http/uploads.ts'
 import { recordRequestAudit } from '../auth/guards.ts'
 import { ItemSources } from '../organisation/schema.ts'
 import { successResponse } from '../schema.ts'
@@ -25,6 +26,7 @@ const SourcesQuery = Type.Object({ skill_ids: Type.String({ maxLength: 1000, pat
 /** Routes for the question bank of an organisation that the partner API does not have. */
 export function itemBankRoutes(app: App, context: Context): void {
   const { db, vault, clock } = context
+  const uploads = new Uploads()
 
   app.post(
     '/orgs/:org/:mode/items/upload',
@@ -32,9 +34,12 @@ export function itemBankRoutes(app: App, context: Context): void {
       config: { role: 'owner', upload: true },
       schema: { querystring: UploadQuery, response: { 200: success(ItemImport) } },
     },
-    async (request) => {
-      const { orgAccess, query } = request
+    async (request, reply) => {
+      const { orgAccess, query, session } = request
       const { file_name, skill_id, dry_run } = query
+      const size = declaredBytes(request.headers, MAX_ITEM_FILE_BYTES)
+      if (size <= MAX_ITEM_FILE_BYTES)
+        uploads.reserve({ uploader: session.sessionId, orgId: orgAccess.orgId, bytes: size }, reply.raw)
       const bytes = await readRawBody(request.raw, MAX_ITEM_FILE_BYTES)
       const file = await readItemFile(db.queries, { name: file_name, bytes, skill: skill_id })
       const summary = await db.transaction(async (tx) => {

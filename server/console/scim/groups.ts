@@ -94,7 +94,7 @@ export async function saveScimGroup(
     .select('group_id')
     .where('provider_id', '=', providerId)
     .where('group_id', '<>', groupId)
-    .where(sql<boolean>`lower(display_name) = ${display_name.toLowerCase()}`)
+    .where(sql<boolean>`lower(display_name) = lower(${display_name}::text)`)
     .executeTakeFirst()
   if (other) return undefined
   await tx

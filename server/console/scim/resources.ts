@@ -1,4 +1,6 @@
 import SCIMMY from 'scimmy'
+import { unstorableReason } from '../../platform/http/json.ts'
+import { parseJsonOrUndefined } from '../../platform/json.ts'
 import { scimError } from './errors.ts'
 import { filterResources, requireValidPath } from './filters.ts'
 import type { GroupReference, ScimGroup, ScimGroupValues } from './groups.ts'
@@ -387,11 +389,10 @@ export async function formatPage<T>(
 export function readEquality(filter: string | undefined): { attribute: string; value: string } | undefined {
   const [, attribute, value] = /^\s*(\w+) eq ("(?:[^"\\]|\\.)*")\s*$/i.exec(filter ?? '') ?? []
   if (attribute === undefined || value === undefined) return undefined
-  try {
-    return { attribute: attribute.toLowerCase(), value: JSON.parse(value) }
-  } catch {
-    return undefined
-  }
+  const text = parseJsonOrUndefined(value)
+  // The database cannot compare a text that it cannot store.
+  if (typeof text !== 'string' || unstorableReason(text)) return undefined
+  return { attribute: attribute.toLowerCase(), value: text }
 }
 
 export function serviceProviderConfig() {

@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { countFailedAuthentication } from '../../access/authentication.ts'
 import type { Rule } from '../../access/limits/limiter.ts'
-import { partnerErrorCodes, problem } from '../../api/problem.ts'
+import { type Detail, partnerErrorCodes, problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
 import { formatSeconds } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { readRawBody } from '../../platform/http/body.ts'
-import { parseJson } from '../../platform/http/json.ts'
+import { collectUnstorableTexts, parseJson, unstorableReason } from '../../platform/http/json.ts'
 import { type App, toProblem } from '../../platform/http/server.ts'
 import { lockMembers } from '../auth/members.ts'
 import { findProvider, type IdentityProvider } from '../identity-providers/identity-providers.ts'
@@ -244,7 +244,12 @@ function guardScimRoutes(app: App, context: Context): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (request, _payload, done) => done(null, request.body))
   app.addHook('preValidation', async (request) => {
-    if (!request.is404 && request.rawBody.length > 0) request.body = parseJson(request.rawBody)
+    if (request.is404) return
+    const { id = '' } = request.params as { id?: string }
+    if (unstorableReason(id)) throw scimError(404, null, 'The ID in the path does not exist.')
+    if (request.rawBody.length > 0) request.body = parseJson(request.rawBody)
+    // Only an escape sequence can produce a text that cannot be stored.
+    if (request.rawBody.includes('\\u')) requireStorable(request.body)
   })
   app.setErrorHandler((error, request, reply) => {
     const { status, scimType, message } = toScimError(error as Error, request, reply)
@@ -256,6 +261,13 @@ function guardScimRoutes(app: App, context: Context): void {
     }
     return send(reply, body, status)
   })
+}
+
+/** Throws if a text in the body cannot be stored. */
+function requireStorable(body: unknown): void {
+  const details: Detail[] = []
+  collectUnstorableTexts(body, '', details)
+  if (details[0]) throw scimError(400, 'invalidValue', `${details[0].path} ${details[0].message}.`)
 }
 
 interface ScimErrorDetails {

@@ -71,6 +71,39 @@ async function roleOf(owner: Awaited<ReturnType<typeof signIn>>, orgId: string, 
   return (await findMember(owner, orgId, email))?.role
 }
 
+test('texts that cannot be stored are rejected', async () => {
+  const { scim } = await startOrganisation()
+  const { id } = (await scim.post('/Users', aUser('farida'))).body
+  for (const text of ['a\0b', '\ud800']) {
+    const group = { schemas: [GROUP_SCHEMA], displayName: text }
+    const user = { ...aUser('bina'), externalId: text }
+    for (const response of [
+      await scim.post('/Groups', group),
+      await scim.post('/Users', user),
+      await scim.put(`/Users/${id}`, user),
+      await scim.patch(`/Users/${id}`, patchOf({ op: 'replace', path: 'displayName', value: text })),
+    ])
+      assert.deepEqual([response.status, response.body.scimType], [400, 'invalidValue'], JSON.stringify(response.body))
+  }
+  const filter = encodeURIComponent(String.raw`userName eq "\u0000"`)
+  assert.equal((await scim.get(`/Users?filter=${filter}`)).status, 400)
+  for (const path of ['/Users/%00', '/Groups/a%00']) {
+    assert.equal((await scim.get(path)).status, 404)
+    assert.equal((await scim.patch(path, patchOf({ op: 'remove', path: 'displayName' }))).status, 404)
+    assert.equal((await scim.delete(path)).status, 404)
+  }
+})
+
+test('names are compared as the database compares them', async () => {
+  const { scim } = await startOrganisation()
+  const group = { schemas: [GROUP_SCHEMA], displayName: 'İstanbul' }
+  assert.equal((await scim.post('/Groups', group)).status, 201)
+  assert.equal((await scim.post('/Groups', group)).body.scimType, 'uniqueness')
+  assert.equal((await scim.post('/Users', { ...aUser('ilker'), userName: 'İlker' })).status, 201)
+  const found = await scim.get(`/Users?filter=${encodeURIComponent('userName eq "İlker"')}`)
+  assert.equal(found.body.totalResults, 1)
+})
+
 test('a user is created, found, changed, deactivated and deleted, and the membership follows', async () => {
   const { app, orgId, owner, scim } = await startOrganisation()
   const email = 'asha@metro.example'
@@ -306,7 +339,10 @@ test('hostile filters, paths and values are rejected quickly, and change nothing
       assert.equal((await scim.patch(`/Groups/${group.id}`, patchOf(operation))).status, 400)
   assert.ok(performance.now() - startedAt < 20_000)
   assert.equal((await scim.get(`/Groups/${group.id}`)).body.members.length, 1)
-  const renamed = patchOf({ op: 'replace', value: { displayName: 'B', members: [{ value: id }, { value: 'a\0' }] } })
+  const renamed = patchOf({
+    op: 'replace',
+    value: { displayName: 'B', members: [{ value: id }, { value: 'SU_UNKNOWN' }] },
+  })
   const { displayName, members: kept } = (await scim.patch(`/Groups/${group.id}`, renamed)).body
   assert.deepEqual([displayName, kept.length], ['B', 1])
   const removal = patchOf({ op: 'Remove', path: 'members', value: [{ value: id }, { value: 'SU_UNKNOWN' }] })

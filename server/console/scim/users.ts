@@ -39,7 +39,7 @@ export async function listScimUsers(
   condition?: UserCondition,
 ): Promise<ScimUser[]> {
   const conditions = {
-    username: sql<boolean>`lower(user_name) = ${condition?.value.toLowerCase()}`,
+    username: sql<boolean>`lower(user_name) = lower(${condition?.value}::text)`,
     externalid: sql<boolean>`external_id = ${condition?.value}`,
     id: sql<boolean>`user_id = ${condition?.value}`,
   }
@@ -137,7 +137,7 @@ export async function replaceScimUser(
     .where('provider_id', '=', user.provider_id)
     .where('user_id', '<>', user.user_id)
     .where(
-      sql<boolean>`(lower(user_name) = ${values.user_name.toLowerCase()} or lower(email) = ${values.email.toLowerCase()})`,
+      sql<boolean>`(lower(user_name) = lower(${values.user_name}::text) or lower(email) = ${values.email.toLowerCase()})`,
     )
     .executeTakeFirst()
   if (other) return undefined

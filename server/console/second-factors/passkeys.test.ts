@@ -59,6 +59,24 @@ test('a passkey is stored only if every part of the response is right', async ()
   assert.deepEqual([passkeys.map(({ name }: any) => name), passkeys_supported], [['Phone'], true])
 })
 
+test('transports that are not a list of names are ignored', async () => {
+  const { app, orgId } = await setUp()
+  const member = await signInMember(app, orgId, 'viewer')
+  for (const transports of ['usb', 7, {}, { length: 2 }, null, ['usb', 7, 'USB 3', { toString: 7 }, ['nfc']]]) {
+    app.clock.advance(SECOND)
+    const { challenge } = (await member.post('/account/passkeys/options')).body.data.options
+    const response: any = createAuthenticator().register({ challenge })
+    response.response.transports = transports
+    const { status, body } = await member.post('/account/passkeys', { name: 'Phone', response })
+    assert.equal(status, 201, JSON.stringify([transports, body]))
+  }
+  const { excludeCredentials } = (await member.post('/account/passkeys/options')).body.data.options
+  assert.deepEqual(
+    excludeCredentials.flatMap((each: { transports: string[] }) => each.transports),
+    ['usb'],
+  )
+})
+
 test('a person has at most 20 passkeys', async () => {
   const { app, orgId } = await setUp()
   const member = await signInMember(app, orgId, 'viewer')

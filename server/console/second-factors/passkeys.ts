@@ -112,7 +112,7 @@ export async function addPasskey(
       credential_id: Buffer.from(credential.id, 'base64url'),
       public_key: Buffer.from(credential.publicKey),
       counter: credential.counter,
-      transports: (credential.transports ?? []).slice(0, 10).map((transport) => String(transport).slice(0, 30)),
+      transports: readTransports(credential.transports),
       created_at: new Date(now),
     })
     .onConflict((conflict) => conflict.doNothing())
@@ -120,6 +120,12 @@ export async function addPasskey(
     .executeTakeFirst()
   if (!row) throw problem('CONFLICT', 'This passkey is already registered.')
   return row
+}
+
+/** The library returns the transports as the browser sent them. */
+function readTransports(sent: unknown): string[] {
+  if (!Array.isArray(sent)) return []
+  return sent.filter((transport) => typeof transport === 'string' && /^[a-z-]{1,30}$/.test(transport)).slice(0, 10)
 }
 
 /** Returns the options for signing in, or for confirming a session with one of the person's passkeys. */

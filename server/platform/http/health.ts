@@ -1,5 +1,6 @@
+import { coalesce } from '../coalesce.ts'
 import { type Database, pingDatabase } from '../database/database.ts'
-import { pendingMigrations, readMigrations, SchemaTooNewError } from '../database/migrate.ts'
+import { type Migration, pendingMigrations, readMigrations, SchemaTooNewError } from '../database/migrate.ts'
 import { ReadOnlyDatabaseError } from '../database/read-only.ts'
 import { withDeadline } from '../deadline.ts'
 import type { Metrics } from '../metrics.ts'
@@ -18,11 +19,15 @@ export interface HealthOptions {
 /** Serves liveness, readiness and metrics. */
 export function healthRoutes(app: App, { db, metrics, metricsAccess, isDraining }: HealthOptions): void {
   const renderMetrics = createMetricsRenderer(metrics.registry)
+  // Anyone can call /readyz, and load shedding exempts it.
+  const checkReadiness = coalesce(findReadinessProblems)
+  /** Read once: the files belong to the version that runs, and reading all of them takes 10 ms. */
+  let migrations: Migration[] | undefined
 
   app.get('/healthz', async () => ({ status: 'ok' }))
 
   app.get('/readyz', async (_request, reply) => {
-    const problems = isDraining() ? ['the server is shutting down'] : await findReadinessProblems()
+    const problems = isDraining() ? ['the server is shutting down'] : await checkReadiness()
     return problems.length === 0
       ? { status: 'ready' }
       : reply.status(503).send({ status: 'not ready', wrong: problems })
@@ -36,7 +41,8 @@ export function healthRoutes(app: App, { db, metrics, metricsAccess, isDraining 
   async function findReadinessProblems(): Promise<string[]> {
     try {
       await withDeadline(pingDatabase(db), DATABASE_TIMEOUT_MS)
-      const pending = await withDeadline(pendingMigrations(db.pool, await readMigrations()), DATABASE_TIMEOUT_MS)
+      migrations ??= await readMigrations()
+      const pending = await withDeadline(pendingMigrations(db.pool, migrations), DATABASE_TIMEOUT_MS)
       return pending.map((name) => `migration ${name} is not applied`)
     } catch (error) {
       const isKnown = error instanceof SchemaTooNewError || error instanceof ReadOnlyDatabaseError

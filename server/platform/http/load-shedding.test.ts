@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { LoadShedder } from './load-shedding.ts'
+import { startApp } from '../../../test/support/app.ts'
+import { callerAddress } from '../../access/client-address.ts'
+import { LoadShedder, shedLoad } from './load-shedding.ts'
 
 const TICK_MS = 100
 const OVERLOAD = { lagMs: 200, cpuShare: 1 }
@@ -105,4 +107,23 @@ test('a short delay of the event loop, or one that other processes cause, reject
   assert.equal(busyTicks.shedder.isShedding, false)
   const starved = simulate([{ name: 'a', requestsPerSecond: 1000 }], 5, () => ({ lagMs: 500, cpuShare: 0.1 }))
   assert.equal(starved.shedder.isShedding, false)
+})
+
+test('all IPv6 addresses of one customer are one caller', async (t) => {
+  const callers = new Set<string>()
+  class RecordingShedder extends LoadShedder {
+    override shouldReject(caller: string, bodyBytes: number): boolean {
+      callers.add(caller)
+      return super.shouldReject(caller, bodyBytes)
+    }
+  }
+  const { fetch } = await startApp(t, {
+    config: { trustProxy: ['127.0.0.1'] },
+    extend: (app, { metrics }) =>
+      shedLoad(app, { metrics, isAuthenticated: () => true, callerAddress, shedder: new RecordingShedder() }),
+  })
+  for (const headers of [{}, { 'x-api-key': 'VSK_TEST_unknown' }])
+    for (const host of ['1', '2', 'ffff:1', '8:8:8'])
+      await fetch('/api/v1/verify', { headers: { ...headers, 'x-forwarded-for': `2001:db8:0:1::${host}` } })
+  assert.deepEqual([...callers], ['2001:db8:0:1::/64', '2001:db8:0:1::/64 VSK_TEST_unknown'])
 })

@@ -188,11 +188,16 @@ export interface LoadSheddingOptions {
   metrics: Metrics
   /** Returns whether the guards of an API have accepted the caller's key. */
   isAuthenticated: (request: FastifyRequest) => boolean
+  /** Returns the address that limits count: one customer has many IPv6 addresses. */
+  callerAddress: (ip: string) => string
+  shedder?: LoadShedder
 }
 
 /** Rejects requests of the busiest callers with status 503 while the process is overloaded. */
-export function shedLoad(app: App, { metrics, isAuthenticated }: LoadSheddingOptions): void {
-  const shedder = new LoadShedder()
+export function shedLoad(
+  app: App,
+  { metrics, isAuthenticated, callerAddress, shedder = new LoadShedder() }: LoadSheddingOptions,
+): void {
   // An unknown key must not give its sender a share of its own, so it counts as a part of the address's share.
   const acceptedKeys = new BoundedMap<string, true>(MAX_CALLERS)
   const rejectedRequests = new Counter({
@@ -211,11 +216,11 @@ export function shedLoad(app: App, { metrics, isAuthenticated }: LoadSheddingOpt
   })
   app.addHook('onRequest', (request, reply, done) => {
     if (EXEMPT_PATHS.includes(request.raw.url!)) return done()
-    const { ip } = request // with a trusted proxy, each read parses X-Forwarded-For
-    const keyName = callerKey(ip, request)
+    const address = callerAddress(request.ip)
+    const keyName = callerKey(address, request)
     const isAccepted = keyName !== undefined && acceptedKeys.has(keyName)
     request.unacceptedKey = isAccepted ? undefined : keyName
-    const caller = isAccepted ? keyName : ip
+    const caller = isAccepted ? keyName : address
     if (!shedder.shouldReject(caller, Number(request.headers['content-length'] ?? 0) || 0)) {
       const openRequest = shedder.begin(caller)
       reply.raw.on('close', () => shedder.end(openRequest)) // emitted once
@@ -242,9 +247,9 @@ export function shedLoad(app: App, { metrics, isAuthenticated }: LoadSheddingOpt
   }
 }
 
-function callerKey(ip: string, { headers }: FastifyRequest): string | undefined {
+function callerKey(address: string, { headers }: FastifyRequest): string | undefined {
   const key = headers['x-api-key']
-  return typeof key === 'string' ? `${ip} ${key.slice(0, SHOWN_KEY_LENGTH)}` : undefined
+  return typeof key === 'string' ? `${address} ${key.slice(0, SHOWN_KEY_LENGTH)}` : undefined
 }
 
 function overloadedProblem(): Problem {

@@ -4,9 +4,14 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { startApp } from '../../../test/support/app.ts'
 import { signIn } from '../../../test/support/console.ts'
+import { measureCpuMs } from '../../../test/support/cpu-limit.ts'
 import { sendRaw } from '../../../test/support/raw-http.ts'
 import { until } from '../../../test/support/until.ts'
+import { problem } from '../../api/problem.ts'
 import { bodyTimeoutMs } from './body.ts'
+
+/** Of the test, too, which sends them. One call that reads all migrations takes 11 ms. */
+const MAX_PROBES_CPU_MS = 200
 
 const apis = [
   ['/api/v1/partner/nowhere', 'partner'],
@@ -343,4 +348,29 @@ test('a missing Host header and an unknown Expect header are accepted', async (t
     assert.equal(status, 200, headers)
     assert.match(head, /x-request-id/i)
   }
+})
+
+test('an error code that the API does not have is logged, and answered with an unexpected error', async (t) => {
+  const app = await startApp(t, {
+    extend: (server) =>
+      server.get('/console/wrong-code', () => {
+        throw problem('NOTHING_TO_WITHDRAW', 'Nothing to withdraw.')
+      }),
+  })
+  const { status, body } = await app.fetch('/console/wrong-code')
+  assert.deepEqual(
+    [status, body.error],
+    [500, 'Unexpected server error. When you report it, include the x-request-id header of this response.'],
+  )
+  assert.ok(app.logLines.some((line) => line.includes('"level":"error"') && line.includes('NOTHING_TO_WITHDRAW')))
+})
+
+test('many simultaneous calls of /readyz share one check, and migrations are read from disk once', async (t) => {
+  const { fetch } = await startApp(t)
+  assert.equal((await fetch('/readyz')).status, 200)
+  const ms = await measureCpuMs(MAX_PROBES_CPU_MS, {
+    input: () => 50,
+    run: (count) => Promise.all(Array.from({ length: count }, () => fetch('/readyz'))),
+  })
+  assert.ok(ms <= MAX_PROBES_CPU_MS, `50 calls took ${ms.toFixed(0)} ms of CPU time`)
 })

@@ -350,6 +350,11 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply)
   const problem = toProblem(error, request)
   const api = apiOfPath(request.raw.url ?? '/')
   const { status, code, body } = errorEnvelope(api, problem, errorOrigin(request))
+  if (code !== problem.code)
+    request.log.error(
+      { request_id: request.id, code: problem.code },
+      'the API has no error with this code, responding with status 500',
+    )
   request.errorCode = code
   if (problem.retryAfter !== undefined) reply.header('retry-after', problem.retryAfter)
   const { renderErrorPage } = request.server

@@ -280,13 +280,24 @@ test('uploads are charged before the body is read, and few are received at the s
   const firstResponse = (uploads: ReturnType<typeof open>[]) => Promise.race(uploads.map(({ response }) => response))
   const ofOneSession = [open(session.token), open(session.token), open(session.token)]
   assert.deepEqual(await firstResponse(ofOneSession), { status: 429, retryAfter: '10' })
-  const ofOthers: typeof ofOneSession = []
-  for (let index = 2; index < 6; index++) {
-    const other = await calls.openPreparedSession('human', { student: { externalStudentId: `stu-${index}` } })
-    ofOthers.push(open(other.token), open(other.token))
+  const openOfOthers = async ({ openPreparedSession }: Pick<typeof calls, 'openPreparedSession'>, count: number) => {
+    const uploads: typeof ofOneSession = []
+    for (let index = 2; index < 2 + count / 2; index++) {
+      const other = await openPreparedSession('human', { student: { externalStudentId: `stu-${index}` } })
+      uploads.push(open(other.token), open(other.token))
+    }
+    return uploads
   }
-  assert.deepEqual(await firstResponse(ofOthers), { status: 503, retryAfter: '10' })
-  for (const { request } of [...ofOneSession, ...ofOthers]) request.destroy()
+  const ofOrganisation = await openOfOthers(calls, 4)
+  assert.deepEqual(await firstResponse(ofOrganisation), { status: 429, retryAfter: '10' }, 'half for one organisation')
+  const others: typeof ofOneSession = []
+  for (const count of [4, 2]) {
+    const { orgId } = await calls.app.fixtures.createOrg()
+    const ofOther = verificationCalls(calls.app, orgId, await calls.app.fixtures.createSessionKey(orgId))
+    others.push(...(await openOfOthers(ofOther, count)))
+  }
+  assert.deepEqual(await firstResponse(others), { status: 503, retryAfter: '10' })
+  for (const { request } of [...ofOneSession, ...ofOrganisation, ...others]) request.destroy()
   await until(async () => {
     calls.clock.advance(1000)
     return (await addFile(calls, session, aPng())).status === 201

@@ -11,7 +11,7 @@ import { mainSourceOf } from '../items.ts'
 import { eventData, redactOutcomes, reviewSubject, skillOutcomes } from '../outcome.ts'
 import { commentsOf, sealWords } from '../personal-values.ts'
 import type { SkillOutcome } from '../schema.ts'
-import { changeSession, lockVerification, type Session, sealerOf, verificationNotFoundProblem } from '../sessions.ts'
+import { changeSession, lockVerification, type Session, sealerOf } from '../sessions.ts'
 import { findStudentLanguage } from '../student-language.ts'
 import { reviewOutcomeEmail } from './emails.ts'
 import { findReview, isWithdrawable, type Review, type WithdrawnBy } from './reviews.ts'
@@ -27,13 +27,20 @@ interface ReviewedSession {
   review: Review
 }
 
-/** Locks a verification with its review, for a withdrawal by the organisation or an operator. */
+/**
+ * Locks a verification with its review, for a withdrawal by the organisation or an operator. Throws unless its endorsement was or can be
+ * withdrawn, with codes that the console has too.
+ */
 export async function lockReviewed(tx: Tx, clock: Clock, id: string): Promise<ReviewedSession> {
   const session = await lockVerification(tx, clock, id)
-  const review = session && (await findReview(tx, id))
-  if (!session || !review) throw verificationNotFoundProblem()
+  if (!session) throw problem('NOT_FOUND', `Verification ${id} not found.`)
+  const review = await findReview(tx, id)
+  if (!review || (review.withdrawnAt === undefined && !isWithdrawable(session, review)))
+    throw problem('CONFLICT', NOTHING_TO_WITHDRAW)
   return { session, review }
 }
+
+const NOTHING_TO_WITHDRAW = 'This verification has no endorsement that can be withdrawn.'
 
 /**
  * Withdraws an endorsement: the verification is declined, its skills are no longer endorsed, and credentials that depend on it are
@@ -48,8 +55,7 @@ export async function withdrawEndorsement(
 ): Promise<{ session: Session; skills: SkillOutcome[] }> {
   if (review.withdrawnAt !== undefined)
     return { session, skills: skillOutcomes(session, session.status, review, undefined) }
-  if (!isWithdrawable(session, review))
-    throw problem('NOTHING_TO_WITHDRAW', 'This verification has no endorsement that can be withdrawn.')
+  if (!isWithdrawable(session, review)) throw problem('NOTHING_TO_WITHDRAW', NOTHING_TO_WITHDRAW)
   const { clock } = session
   const now = clock.now()
   const { by, reason } = withdrawal
