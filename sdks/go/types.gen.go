@@ -1165,8 +1165,6 @@ type AssessmentEvidence struct {
 type AssessmentQuestion struct {
 	// ID of the question.
 	QuestionID string `json:"questionId"`
-	// The skill that the question is about.
-	SkillID string `json:"skillId"`
 	// The text of the question.
 	Question string `json:"question"`
 	// The options, of which one is correct.

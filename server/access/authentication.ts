@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
+import { pathAndQueryOf } from '../api/envelope.ts'
 import { type Detail, problem } from '../api/problem.ts'
 import type { Context } from '../context.ts'
 import { formatSeconds } from '../platform/clock.ts'
@@ -65,7 +66,7 @@ function identifyCaller(context: AuthenticationDeps, request: FastifyRequest): u
   const signedText = stringToSign({
     timestamp,
     method: request.raw.method!,
-    target: request.originalUrl,
+    target: pathAndQueryOf(request.originalUrl),
     onBehalfOf,
     idempotencyKey,
     body: request.rawBody,

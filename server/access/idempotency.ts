@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
-import { type ErrorOrigin, errorEnvelope } from '../api/envelope.ts'
+import { type ErrorOrigin, errorEnvelope, pathAndQueryOf } from '../api/envelope.ts'
 import { Problem, problem } from '../api/problem.ts'
 import type { Context } from '../context.ts'
 import { DAY } from '../platform/clock.ts'
@@ -176,7 +176,7 @@ function keyReusedProblem() {
 }
 
 function fingerprintOf(request: FastifyRequest): Buffer {
-  const url = request.originalUrl
+  const url = pathAndQueryOf(request.originalUrl)
   const queryStart = url.indexOf('?')
   const path = queryStart < 0 ? url : url.slice(0, queryStart)
   return createHash('sha256').update(`${request.method}\n${path}\n`).update(request.rawBody).digest()

@@ -7,6 +7,7 @@ import { sql } from 'kysely'
 import { sign } from '../../sdk/index.ts'
 import { type StartAppOptions, startApp, type TestApp } from '../../test/support/app.ts'
 import type { TestKey } from '../../test/support/call.ts'
+import { sendRaw } from '../../test/support/raw-http.ts'
 import {
   addSampleResource,
   countSamples,
@@ -533,6 +534,19 @@ test('non-ASCII header bytes are signed as sent, then rejected', async (t) => {
 test('a signed unicode query is read exactly as sent', async (t) => {
   const { as, key } = await startSampleApp(t)
   assert.equal((await as(key).get('/samples?q=%E0%A4%AC%E0%A4%BF&x=a+b%20c&&=')).status, 200)
+})
+
+test('path and query are signed, even if the request line contains the scheme and the host too', async (t) => {
+  const { url, clock, key } = await startSampleApp(t)
+  const target = '/api/v1/partner/samples?limit=3'
+  const timestamp = Math.floor(clock.now() / 1000)
+  const signature = await sign({ secret: key.secret, timestamp, method: 'GET', target })
+  const headers = ['host: x', `x-api-key: ${key.keyId}`, `x-timestamp: ${timestamp}`, `x-signature: ${signature}`]
+  const { status, body } = await sendRaw(
+    url,
+    `GET http://localhost${target} HTTP/1.1\r\n${headers.join('\r\n')}\r\nconnection: close\r\n\r\n`,
+  )
+  assert.deepEqual([status, body.data], [200, { limit: 3 }])
 })
 
 test('a malformed ID in the URL path returns 400 with a detail for path.id', async (t) => {

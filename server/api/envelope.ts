@@ -27,9 +27,14 @@ export function apiOfPath(url: string): Api {
   return 'site'
 }
 
+/** Returns path and query of a request target, which HTTP allows to contain the scheme and the host too. */
+export function pathAndQueryOf(target: string): string {
+  return target.startsWith('/') ? target : target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '')
+}
+
 /** Returns the path that routes are matched against: decoded, without scheme, host and query. */
 export function pathOf(target: string): string {
-  const path = target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '').split(/[?#]/, 1)[0]!
+  const path = pathAndQueryOf(target).split(/[?#]/, 1)[0]!
   try {
     return decodeURIComponent(path)
   } catch {

@@ -12,6 +12,7 @@ import {
   errorPaths,
   passTime,
 } from '../../test/support/partners.ts'
+import { until } from '../../test/support/until.ts'
 import { lockCandidacy } from '../campaigns/candidacy.ts'
 import { handleReply } from '../campaigns/contact/replies.ts'
 import type { Context } from '../context.ts'
@@ -225,6 +226,21 @@ test('a change that commits late is listed after the results that were already r
   assert.deepEqual((await get(`/results/${first.result_id}`)).body.data, first)
   const times = (await list()).map(({ updated_at }) => updated_at)
   assert.deepEqual(times, times.toSorted())
+})
+
+test('new results are listed at once, although their first change is not committed yet', async () => {
+  const { get, context, clock, scope, candidateIds } = await enrolMany(3)
+  const commit = await changeSlowly(context, clock, candidateIds[0]!)
+  const list = get('/results')
+  await until(async () => {
+    const { rows } = await sql`
+      select from candidate_progress where org_id = ${scope.orgId} and listed_at is not null`.execute(
+      context.db.queries,
+    )
+    return rows.length === 2
+  })
+  await commit()
+  assert.equal((await list).body.data.items.length, 3)
 })
 
 test('a result that changes while a page is read stays at its position, and appears again at its new one', async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { OrgScope } from '../access/caller.ts'
 import { problem } from '../api/problem.ts'
@@ -75,12 +76,19 @@ export async function listResults(
 /** Maximum number of results that get a list position in one transaction. */
 const MAX_BATCH_RESULTS = 2000
 
+/** Maximum number of new results that a reader waits for, if other transactions are changing them. */
+const MAX_AWAITED_RESULTS = 100
+/** Delays before the changes are looked for again. */
+const AWAIT_DELAYS_MS = [10, 20, 40, 80, 160, 320]
+
 /**
  * Assigns a list position to every committed change: the time of its update, or one millisecond after the last listed result if that
  * is later. Results with a test clock get the current time instead, because the time of their update is not comparable with that of
  * other results. A change that commits late is therefore never listed before results that a poller has already read, whether the poller
  * continues from a cursor or from the last `updated_at`; and writers do not wait for each other. A result that another transaction is
- * changing gets its position after that transaction, so that readers do not wait for writers either.
+ * changing gets its position after that transaction, so that readers do not wait for writers either. Only a result that was never listed
+ * is waited for, for about half a second: otherwise a caller who has just enrolled candidates would not find all of them, because their
+ * first messages are being prepared.
  */
 export async function assignListPositions(db: Database, clock: Clock, { orgId, mode }: OrgScope): Promise<void> {
   const positionTime =
@@ -88,8 +96,26 @@ export async function assignListPositions(db: Database, clock: Clock, { orgId, m
       ? sql`updated_at`
       : sql`case when (select test_clock_id from campaigns g where g.campaign_id = p.campaign_id) is null then updated_at
           else ${new Date(clock.now())} end`
-  while (await hasUnlistedChanges()) {
-    if ((await db.transaction(assignBatch)) < MAX_BATCH_RESULTS) return
+  if (!(await hasUnlistedChanges())) return
+  await assignAll()
+  let awaitedIds = await findNewResults()
+  for (const delayMs of AWAIT_DELAYS_MS) {
+    if (awaitedIds.length === 0) return
+    await sleep(delayMs)
+    await assignAll()
+    awaitedIds = await findNewResults(awaitedIds)
+  }
+
+  async function assignAll() {
+    while ((await db.transaction(assignBatch)) === MAX_BATCH_RESULTS);
+  }
+
+  async function findNewResults(ids?: string[]) {
+    const { rows } = await sql<{ id: string }>`
+      select candidate_id as id from candidate_progress
+      where org_id = ${orgId} and mode = ${mode} and moved and listed_at is null
+        and ${ids ? sql`candidate_id = any(${ids})` : sql`true`} limit ${MAX_AWAITED_RESULTS}`.execute(db.queries)
+    return rows.map(({ id }) => id)
   }
 
   async function hasUnlistedChanges() {

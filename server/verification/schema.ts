@@ -507,7 +507,6 @@ const AssessmentQuestion = named(
   'AssessmentQuestion',
   Type.Object({
     questionId: Type.String(),
-    skillId: Type.String({ description: 'The skill that the question is about.' }),
     question: Type.String(),
     options: Type.Array(Type.String()),
   }),

@@ -40,8 +40,6 @@ export interface AssessmentEvidence {
 export interface AssessmentQuestion {
   /** ID of the question. */
   questionId: string
-  /** The skill that the question is about. */
-  skillId: string
   /** The text of the question. */
   question: string
   /** The options, of which one is correct. */

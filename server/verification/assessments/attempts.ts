@@ -54,12 +54,7 @@ export interface Attempt {
 
 /** Returns the questions without their keys. */
 export function publicQuestions({ questions }: Attempt) {
-  return questions.map(({ questionId, skill, question, options }) => ({
-    questionId,
-    skillId: skillId(skill),
-    question,
-    options,
-  }))
+  return questions.map(({ questionId, question, options }) => ({ questionId, question, options }))
 }
 
 export async function findLastAttempt(queries: Queries, verificationId: string): Promise<Attempt | undefined> {

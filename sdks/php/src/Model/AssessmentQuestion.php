@@ -13,13 +13,11 @@ final class AssessmentQuestion implements \JsonSerializable
 {
     /**
      * @param string $questionId ID of the question.
-     * @param string $skillId The skill that the question is about.
      * @param string $question The text of the question.
      * @param list<string> $options The options, of which one is correct.
      */
     public function __construct(
         public readonly string $questionId,
-        public readonly string $skillId,
         public readonly string $question,
         public readonly array $options,
     ) {
@@ -33,7 +31,6 @@ final class AssessmentQuestion implements \JsonSerializable
     {
         return new self(
             questionId: (string) ($data['questionId'] ?? ''),
-            skillId: (string) ($data['skillId'] ?? ''),
             question: (string) ($data['question'] ?? ''),
             options: array_map(static fn (mixed $item): string => (string) $item, array_values((array) ($data['options'] ?? []))),
         );
@@ -43,7 +40,6 @@ final class AssessmentQuestion implements \JsonSerializable
     {
         return Json::object([
             'questionId' => $this->questionId,
-            'skillId' => $this->skillId,
             'question' => $this->question,
             'options' => $this->options,
         ]);

@@ -407,8 +407,6 @@ class AssessmentEvidence(TypedDict):
 class AssessmentQuestion(TypedDict):
     questionId: str
     """ID of the question."""
-    skillId: str
-    """The skill that the question is about."""
     question: str
     """The text of the question."""
     options: List[str]

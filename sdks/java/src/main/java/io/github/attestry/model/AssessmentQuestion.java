@@ -7,13 +7,11 @@ import java.util.List;
  * Object AssessmentQuestion of the API.
  *
  * @param questionId ID of the question.
- * @param skillId The skill that the question is about.
  * @param question The text of the question.
  * @param options The options, of which one is correct.
  */
 public record AssessmentQuestion(
         String questionId,
-        String skillId,
         String question,
         List<String> options) {
 }
