@@ -69,6 +69,7 @@ rmSync(folder, { recursive: true, force: true })
 const packagePaths = findRuntimePackages(root, { embeddedDatabase })
 copySources()
 for (const path of DATA_PATHS) copy(path)
+rmSync(join(folder, 'web/dist/sources.txt'), { force: true }) // the times of the source files, which a release does not contain
 for (const path of readdirSync(join(root, 'sdks'))) if (path !== 'vectors.json') copyIfPresent(`sdks/${path}/README.md`)
 for (const path of packagePaths) copyPackage(path)
 cpSync(bundlesFolder(), join(folder, 'bundled-packages'), { recursive: true })

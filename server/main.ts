@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { ConfigError, readConfig } from './config.ts'
 import { loadEnvironment } from './env-file.ts'
 import { errorText } from './platform/error-text.ts'
-import { serve } from './serve.ts'
+import { startServer } from './start.ts'
 
 // Starts the server with its embedded database, or with the one of DATABASE_URL. docs/guides/run-in-production.md lists the variables.
 //   npm start                            reads attestry.env or .env if one of them exists
@@ -11,7 +11,7 @@ async function main(): Promise<void> {
   try {
     const { values } = parseArgs({ options: { 'env-file': { type: 'string' } } })
     const { environment } = loadEnvironment(process.env, values['env-file'])
-    await serve(readConfig(environment, process.stdout.isTTY === true))
+    await startServer(readConfig(environment, process.stdout.isTTY === true))
   } catch (error) {
     const lines = error instanceof ConfigError ? error.lines : [errorText(error)]
     for (const line of lines) console.error(`attestry: ${line}`)

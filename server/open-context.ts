@@ -3,7 +3,6 @@ import { openKeyUses } from './access/key-uses.ts'
 import { openKeyring } from './access/keyring.ts'
 import { openRateLimits } from './access/rate-limits.ts'
 import { observeBacklogs } from './backlogs.ts'
-import { loadDefaultPrices } from './campaigns/spending/prices.ts'
 import { openCatalogue } from './catalogue/catalogue.ts'
 import { openIndexFile } from './catalogue/index-file.ts'
 import { openChannels } from './channels/adapters.ts'
@@ -29,6 +28,7 @@ import {
 import type { Telemetry } from './platform/telemetry/trace.ts'
 import { loadBank } from './questions/bank/bank.ts'
 import { openWriter } from './questions/open-writer.ts'
+import type { StartedDatabase } from './start-database.ts'
 import { openStore } from './store.ts'
 import { openEmailDomains } from './verification/endorsements/email-domains.ts'
 import { fanOut } from './webhooks/deliveries.ts'
@@ -38,10 +38,14 @@ export interface ContextOptions {
   jobs: Job<object>[]
   /** Registers job handlers, schedules and engines; omitted in a process that only enqueues jobs. */
   work?: (worker: Worker, context: Context) => void
+  /** Whether `work` is called only by `context.queue.startWork()`, so that a server can listen first. */
+  defersWork?: boolean
   clock?: Clock
   log?: Log
   /** Called with a message for the terminal when a slow part of the start begins. */
   progress?: (text: string) => void
+  /** The embedded database, if it was started before; it is stopped with the context, or if opening it fails. */
+  startedDatabase?: StartedDatabase | undefined
 }
 
 export interface OpenedContext {
@@ -52,6 +56,14 @@ export interface OpenedContext {
 /** Opens every dependency in order. If a dependency fails to open, those opened before it are closed. */
 export async function openContext(config: Config, options: ContextOptions): Promise<OpenedContext> {
   const openedResources = new AsyncDisposableStack()
+  const { startedDatabase } = options
+  if (startedDatabase)
+    openedResources.defer(() =>
+      startedDatabase.postgres.then(
+        (postgres) => postgres.stop(),
+        () => {},
+      ),
+    )
   try {
     const context = await openAll(config, options, openedResources)
     return { context, close: () => openedResources.disposeAsync() }
@@ -66,7 +78,15 @@ async function openAll(
   options: ContextOptions,
   openedResources: AsyncDisposableStack,
 ): Promise<Context> {
-  const { jobs, work, clock = systemClock, log = createLog(config.logLevel), progress } = options
+  const {
+    jobs,
+    work,
+    defersWork = false,
+    clock = systemClock,
+    log = createLog(config.logLevel),
+    progress,
+    startedDatabase,
+  } = options
   const metrics = createMetrics()
   const telemetry = await openTelemetry(config, metrics, log)
   openedResources.defer(() => telemetry?.close())
@@ -78,7 +98,7 @@ async function openAll(
   const { db, connection, pooledConnection, vault, mailboxes, adminKey } = await openStore(
     config,
     'server',
-    { log, clock, traceQueries: telemetry !== undefined, ...(progress ? { progress } : {}) },
+    { log, clock, traceQueries: telemetry !== undefined, startedDatabase, ...(progress ? { progress } : {}) },
     openedResources,
   )
   observePool(metrics, db.pool)
@@ -121,7 +141,6 @@ async function openAll(
   })
   const smtp = config.smtpUrl === undefined ? undefined : await openSmtp(config.smtpUrl)
   openedResources.defer(() => smtp?.close())
-  loadDefaultPrices()
   const { channels, close: closeChannels } = openChannels({ config, smtp })
   openedResources.defer(closeChannels)
   const writer = openWriter(config.ai, { clock, log })
@@ -160,6 +179,7 @@ async function openAll(
     metrics,
     telemetry,
     jobs,
+    defersWork,
     ...(work ? { work: (worker, queue) => work(worker, Object.assign(services, { queue })) } : {}),
   })
   openedResources.defer(() => queue.stop())

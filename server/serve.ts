@@ -1,18 +1,24 @@
-import { type AddressInfo, connect } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ensureDemoKeys } from './access/demo.ts'
 import { writeServerAddress } from './access/demo-files.ts'
 import { buildApp } from './app.ts'
 import { startupBanner } from './banner.ts'
 import { grantInitialCredits } from './campaigns/credits.ts'
+import { loadDefaultPrices } from './campaigns/spending/prices.ts'
+import { loadRules } from './channels/rules.ts'
 import { type Config, localUrl } from './config.ts'
 import { maxConnectionsOf, readConnectionLimit } from './connection-budget.ts'
+import type { Context } from './context.ts'
+import { type ListenTarget, portInUseError } from './free-port.ts'
 import { type ContextOptions, openContext } from './open-context.ts'
 import { createOperatorLink } from './operator-link.ts'
 import { startHeartbeat } from './platform/database/process-heartbeat.ts'
 import { prepareGracefulClose } from './platform/http/graceful-close.ts'
 import { startMetricsServer } from './platform/http/metrics-access.ts'
 import { collectGarbageWhenIdle } from './platform/idle-gc.ts'
+import { printProgress } from './progress.ts'
+import type { StartedDatabase } from './start-database.ts'
 import { buildPages } from './web-assets/build.ts'
 import { jobs, registerWork } from './worker.ts'
 
@@ -22,19 +28,10 @@ const STOP_TIMEOUT_MS = 20_000
 /** Signals that follow the first one within this time are duplicates: a supervisor may signal the launcher, which forwards it, and the server. */
 const DUPLICATE_SIGNAL_MS = 1000
 
-const PORT_CHECK_INTERVAL_MS = 250
-const MAX_PORT_WAIT_MS = 3000
-const PORT_CHECK_TIMEOUT_MS = 1000
-
 /** Runs the server until the process receives SIGTERM or SIGINT. */
-export async function serve(config: Config): Promise<void> {
-  const progress = (text: string) => {
-    if (process.stderr.isTTY) process.stderr.write(`  ${text}\n`)
-    else console.error(text)
-  }
-  const options: ContextOptions = { jobs, progress }
+export async function serve(config: Config, startedDatabase: StartedDatabase | undefined): Promise<void> {
+  const options: ContextOptions = { jobs, defersWork: true, progress: printProgress, startedDatabase }
   if (config.roles.includes('worker')) options.work = registerWork
-  await requireFreePort({ ...config, variable: 'PORT' })
   const pagesBuilt = buildPages()
   pagesBuilt.catch(() => {}) // reported below, where the build is awaited
   const { context, close: closeContext } = await openContext(config, options)
@@ -89,6 +86,12 @@ export async function serve(config: Config): Promise<void> {
   const hasPublicUrl = config.publicUrl !== undefined
   context.config.publicUrl ??= address
   if (demo) await writeServerAddress(config.dataDir, address)
+  await startWork(context).catch(async (error) => {
+    await app.close()
+    metricsServer?.close()
+    await closeContext()
+    throw error
+  })
   const isTerminal = process.stdout.isTTY === true
   const operatorLink = config.roles.includes('api') ? await createOperatorLink(context, isTerminal) : undefined
   process.stdout.write(startupBanner(context, demo, { isTerminal, hasPublicUrl, operatorLink }))
@@ -121,43 +124,11 @@ export async function serve(config: Config): Promise<void> {
   process.exit(0)
 }
 
-/**
- * Throws if another process listens on the port, before the database is prepared, which takes seconds. Connects instead of listening: a
- * check must not take the port from a process that starts at the same time. Waits a moment for a process that is being stopped.
- */
-async function requireFreePort(target: ListenTarget): Promise<void> {
-  if (target.port === 0) return
-  for (let waitedMs = 0; await isListening(target); waitedMs += PORT_CHECK_INTERVAL_MS) {
-    if (waitedMs >= MAX_PORT_WAIT_MS) throw portInUseError(target)
-    await sleep(PORT_CHECK_INTERVAL_MS)
-  }
-}
-
-function isListening({ host, port }: ListenTarget): Promise<boolean> {
-  const { hostname } = new URL(localUrl(host, port))
-  return new Promise((resolve) => {
-    const socket = connect({ host: hostname.replace(/^\[|\]$/g, ''), port, timeout: PORT_CHECK_TIMEOUT_MS })
-    const finish = (isOpen: boolean) => {
-      socket.destroy()
-      resolve(isOpen)
-    }
-    socket.once('connect', () => finish(true))
-    socket.once('timeout', () => finish(false))
-    socket.once('error', () => finish(false))
-  })
-}
-
-interface ListenTarget {
-  host: string
-  port: number
-  /** The environment variable that sets the port. */
-  variable: string
-}
-
-function portInUseError({ host, port, variable }: ListenTarget): Error {
-  return new Error(
-    `${variable}=${port}: another process already listens on ${host}:${port}; set a different ${variable}`,
-  )
+/** Starts the work in the background, which requests do not need. Before it, reads the data files that messages need, so that an invalid one stops the server. */
+async function startWork({ queue }: Context): Promise<void> {
+  loadRules()
+  loadDefaultPrices()
+  await queue.startWork()
 }
 
 function listenError(error: NodeJS.ErrnoException, { host, port, variable }: ListenTarget): Error {

@@ -17,9 +17,9 @@ import { currentRole, grantRowAccess } from './platform/database/row-access.ts'
 import { installQueue } from './platform/jobs/queue.ts'
 import { loadLocalSecrets } from './platform/local-secrets.ts'
 import type { Log } from './platform/log.ts'
-import { startEmbeddedPostgres } from './platform/postgres/embedded.ts'
 import { openVault, type ReadMasterKey, type Vault } from './platform/vault.ts'
 import { sealExistingRows } from './seal-existing.ts'
+import { type StartedDatabase, startDatabase } from './start-database.ts'
 
 export interface Store {
   /** Settings of PostgreSQL itself, or of a pooler in session mode: for locks, notifications and backups. */
@@ -49,6 +49,8 @@ export interface StoreOptions {
   progress?: (text: string) => void
   /** Whether queries are added to the trace of their request or job. */
   traceQueries?: boolean
+  /** The embedded database, if it was started before. The caller stops it if this function fails before it stops it. */
+  startedDatabase?: StartedDatabase | undefined
 }
 
 /** Opens the database, applies migrations, and loads the encryption keys. Operator commands need nothing else. */
@@ -58,7 +60,7 @@ export async function openStore(
   options: StoreOptions,
   openedResources: AsyncDisposableStack,
 ): Promise<Store> {
-  const { log, clock, progress, traceQueries = false } = options
+  const { log, clock, progress, traceQueries = false, startedDatabase } = options
   registerHandlers()
   const localSecrets = config.databaseUrl ? undefined : await loadLocalSecrets(config.dataDir)
   const { connection, pooledConnection, ownerConnection, replicaConnection } = await connect()
@@ -140,16 +142,9 @@ export async function openStore(
         ...(databaseReplicaUrl ? { replicaConnection: connectionSettings(databaseReplicaUrl) } : {}),
         ...(databaseOwnerUrl ? { ownerConnection: connectionSettings(databaseOwnerUrl) } : {}),
       }
-    const postgres = await startEmbeddedPostgres({
-      dataDir: config.dataDir,
-      role,
-      log: ({ level, message, ...rest }) => log[level](rest, message),
-      onTakenOver(error) {
-        log.fatal(error.message)
-        process.exit(1)
-      },
-      ...(progress ? { progress } : {}),
-    })
+    const started = startedDatabase ?? startDatabase(config.dataDir, role, progress)
+    started.setLog(log)
+    const postgres = await started.postgres
     openedResources.defer(() => postgres.stop())
     return {
       connection: postgres.serverConnection,

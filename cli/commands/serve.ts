@@ -1,11 +1,11 @@
 import { Command } from 'commander'
 import { readConfig } from '../../server/config.ts'
-import { serve } from '../../server/serve.ts'
+import { startServer } from '../../server/start.ts'
 import { examples } from '../examples.ts'
 
 export function serveCommand(): Command {
   return new Command('serve')
     .description('Run the server: the APIs, the worker or both, depending on ROLES')
     .addHelpText(...examples('serve'))
-    .action(() => serve(readConfig(process.env, process.stdout.isTTY === true)))
+    .action(() => startServer(readConfig(process.env, process.stdout.isTTY === true)))
 }

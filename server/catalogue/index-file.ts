@@ -1,5 +1,6 @@
 import { createHash, subtle } from 'node:crypto'
-import { open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { readdirSync, readFileSync } from 'node:fs'
+import { open, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errorText } from '../platform/error-text.ts'
 import type { Log } from '../platform/log.ts'
@@ -139,15 +140,19 @@ function hashKey(sources: Buffer, entries: readonly SkillEntry[]): Buffer {
   return hash.digest()
 }
 
-/** Returns the hash of all files in INDEX_SOURCE_FOLDERS except tests, and of the version of Node.js, which sorts and folds words. */
+/**
+ * Returns the hash of all files in INDEX_SOURCE_FOLDERS except tests, and of the version of Node.js, which sorts and folds words. Reads the files
+ * synchronously: reading a hundred small files in the background takes this thread five times longer.
+ */
 async function hashSources(): Promise<Buffer> {
   const pieces = [Buffer.from(`${process.version} ${process.arch}`)]
   for (const folder of INDEX_SOURCE_FOLDERS) {
-    const names = await readdir(new URL(folder, ROOT), { recursive: true })
+    const names = readdirSync(new URL(folder, ROOT), { recursive: true }) as string[]
     const files = names.filter((name) => /\.(ts|txt|bin)$/.test(name) && !/\.test(-data)?\.ts$/.test(name)).sort()
-    const contents = await Promise.all(files.map((name) => readFile(new URL(folder + name, ROOT))))
-    for (const [i, content] of contents.entries())
-      pieces.push(Buffer.from(`${folder}${files[i]} ${content.length} `), content)
+    for (const file of files) {
+      const content = readFileSync(new URL(folder + file, ROOT))
+      pieces.push(Buffer.from(`${folder}${file} ${content.length} `), content)
+    }
   }
   return hashInBackground(Buffer.concat(pieces))
 }

@@ -23,7 +23,7 @@ const WORDS_BY_SKILL: Record<string, string> = {
 test('each line of regional-names.txt and trade-terms.txt is about a skill of the built-in catalogue', () => {
   const names = new Set(skills.map(({ name }) => tokenize(name).join(' ')))
   assert.deepEqual(
-    [...regionalNames.keys(), ...tradeTerms.keys()].filter((name) => !names.has(name)),
+    [...regionalNames().keys(), ...tradeTerms().keys()].filter((name) => !names.has(name)),
     [],
   )
 })
@@ -41,7 +41,7 @@ test('search, match and extract find skills by the names of tools and tasks, whi
     assert.equal(index.match(term, 1)[0]?.name, name, `match ${term}`)
     assert.equal(index.extract(`Needed: ${term}`)[0]?.name, name, `extract ${term}`)
   }
-  const ambiguousTerms = [...tradeTerms.values()].flat().filter((term) => otherNames.has(term))
+  const ambiguousTerms = [...tradeTerms().values()].flat().filter((term) => otherNames.has(term))
   assert.deepEqual(ambiguousTerms, [])
 })
 
@@ -59,7 +59,7 @@ test('words of other languages do not become mentions of an English text', () =>
     'We are hiring graduates for our office in Pune. Good salary, a friendly team, a garden and a hot kitchen.'
   const names = index.extract(text).map(({ name }) => tokenize(name).join(' '))
   assert.deepEqual(
-    names.filter((name) => regionalNames.has(name)),
+    names.filter((name) => regionalNames().has(name)),
     [],
   )
 })

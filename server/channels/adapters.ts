@@ -3,17 +3,15 @@ import { type ChannelAdapters, channelNames } from './channel.ts'
 import { openEmail } from './email/email.ts'
 import { loadMessageErrors } from './failure-reasons.ts'
 import { closeProviderConnections } from './provider.ts'
-import { loadRules } from './rules.ts'
 import { openSms } from './sms.ts'
 import { openVoice } from './voice.ts'
 import { whatsapp } from './whatsapp/whatsapp.ts'
 
-/** Opens the adapters of all channels, and reads the rules of all countries and the reasons for failures. */
+/** Opens the adapters of all channels, and reads the reasons for failures. */
 export function openChannels(context: Pick<Context, 'config' | 'smtp'>): {
   channels: ChannelAdapters
   close(): Promise<void>
 } {
-  loadRules()
   loadMessageErrors()
   const email = openEmail(context)
   const channels = { whatsapp, voice: openVoice(context), sms: openSms(context), email }

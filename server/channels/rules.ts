@@ -99,7 +99,7 @@ function isTimeZone(name: string): boolean {
 
 let rulesByCallingCode: Map<string | null, CountryRules> | undefined
 
-/** Returns all rules, the default rules last. Called at startup, so that an invalid file stops the server. */
+/** Returns all rules, the default rules last. Called when a server has started to listen, so that an invalid file stops it. */
 export function loadRules(): CountryRules[] {
   rulesByCallingCode ??= new Map(
     readdirSync(RULES_FOLDER)

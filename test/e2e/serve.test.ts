@@ -65,6 +65,18 @@ test('a port that is in use fails the start with one line, and no process is lef
   )
 })
 
+test('a start that fails after it started the database stops the database', async (t) => {
+  const { serve, dataDir } = await createDeployment(t, { embedded: true })
+  const missingFile = join(dataDir, 'missing.txt')
+  await assert.rejects(
+    serve({ env: { DISPOSABLE_DOMAINS_FILE: missingFile } }),
+    /attestry: DISPOSABLE_DOMAINS_FILE: cannot read .*missing\.txt/,
+  )
+  const files = await readdir(join(dataDir, 'postgres'), { recursive: true })
+  assert.ok(files.includes('data/PG_VERSION'), 'the database was created')
+  assert.ok(!files.includes('data/postmaster.pid'), 'the database was stopped')
+})
+
 test('a data folder that cannot be created fails the start and the commands with one line', async (t) => {
   const { serve, cli, dataDir, env } = await createDeployment(t, { embedded: true })
   const file = join(dataDir, 'file')

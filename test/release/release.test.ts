@@ -187,6 +187,16 @@ test('a release contains no tests, no build tools and no packages for developmen
     assert.equal(existsSync(join(release, 'node_modules', name)), false, name)
 })
 
+test('the bundles contain only ASCII characters, because V8 keeps two bytes for each character of any other source in memory', async () => {
+  const { folder } = await buildRelease()
+  const paths = globSync('node_modules/.cache/attestry-program/release/*.mjs', { cwd: folder })
+  assert.ok(paths.length > 10)
+  for (const path of paths) {
+    const [line] = /^.*[\u0080-\uffff].*$/m.exec(readFileSync(join(folder, path), 'utf8')) ?? []
+    assert.equal(line, undefined, `${path}: in tagged templates, pass other characters as values`)
+  }
+})
+
 test('packages of a release include dependencies of dependencies, and the embedded database only if it is wanted', () => {
   const packages = findRuntimePackages(root, { embeddedDatabase: false })
   assert.ok(packages.includes('node_modules/fastify'))

@@ -35,7 +35,7 @@ interface TextExamples {
   examples: (MentionExample & { isCorrect: boolean })[]
 }
 // Without these terms, because many were added while reading the same advertisements: their scores would be too high for other texts.
-;(tradeTerms as Map<string, readonly string[]>).clear()
+;(tradeTerms() as Map<string, readonly string[]>).clear()
 const index = buildSkillIndexSync(builtInSkills())
 const texts: TextExamples[] = [
   ...readAdvertisements()

@@ -122,7 +122,7 @@ function parseDefaultPrices(text: string): DefaultPrices {
 
 let defaultPrices: DefaultPrices | undefined
 
-/** Returns the prices of organisations without a price table. Called at startup, so that an invalid file stops the server. */
+/** Returns the prices of organisations without a price table. Called when a server has started to listen, so that an invalid file stops it. */
 export function loadDefaultPrices(): DefaultPrices {
   defaultPrices ??= parseDefaultPrices(readFileSync(DEFAULT_FILE, 'utf8'))
   return defaultPrices

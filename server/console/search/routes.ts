@@ -82,7 +82,7 @@ export function searchRoutes(app: App, context: Context): void {
     const text = sql`concat_ws(' ', g.name, m.body::json ->> 'title', m.body::json ->> 'company_name', g.job_id)`
     const { rows } = await sql<Hit>`
       select 'campaign' as kind, g.campaign_id as id, coalesce(g.name, m.body::json ->> 'title') as name,
-        concat_ws(' · ', m.body::json ->> 'title', g.candidates || case when g.candidates = 1 then ' candidate' else ' candidates' end) as detail
+        concat_ws(${' · '}, m.body::json ->> 'title', g.candidates || case when g.candidates = 1 then ' candidate' else ' candidates' end) as detail
       from campaigns g join mandates m using (mandate_id)
       where g.org_id = ${orgId} and g.mode = ${mode} and ${matchesSearch(text, sql`g.campaign_id`, q)}
       order by (g.hold = 'archived') is true, g.campaign_id desc limit ${MAX_HITS_PER_KIND}`.execute(db.queries)

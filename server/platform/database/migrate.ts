@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import { type Statement, splitStatements } from './split-statements.ts'
@@ -33,18 +34,17 @@ export async function readMigrations(folder: URL = MIGRATIONS_FOLDER): Promise<M
     if (numbers.has(number)) throw new Error(`migrations/${name}: another migration already has the number ${number}`)
     numbers.add(number)
   }
-  return Promise.all(
-    names.map(async (name) => {
-      const sql = await readFile(new URL(name, folder), 'utf8')
-      return {
-        name,
-        sql,
-        checksum: createHash('sha256').update(sql).digest('hex'),
-        compatibleWith: COMPATIBILITY_PATTERN.exec(sql)?.[1] ?? null,
-        isTransaction: !NO_TRANSACTION_PATTERN.test(sql),
-      }
-    }),
-  )
+  return names.map((name) => {
+    // Reading many small files in the background takes this thread five times longer.
+    const sql = readFileSync(new URL(name, folder), 'utf8')
+    return {
+      name,
+      sql,
+      checksum: createHash('sha256').update(sql).digest('hex'),
+      compatibleWith: COMPATIBILITY_PATTERN.exec(sql)?.[1] ?? null,
+      isTransaction: !NO_TRANSACTION_PATTERN.test(sql),
+    }
+  })
 }
 
 /**

@@ -28,7 +28,7 @@ async function openTestQueues(t: TestContext) {
     await db.close()
     await drop()
   })
-  const openTestQueue = async (work?: (worker: Worker) => void, graceSeconds = 1) => {
+  const openTestQueue = async (work?: (worker: Worker) => void, graceSeconds = 1, defersWork = false) => {
     const queue = await openQueue({
       connection: { connectionString: url },
       db,
@@ -37,6 +37,7 @@ async function openTestQueues(t: TestContext) {
       metrics: createMetrics(),
       jobs: [noteJob, uniqueNoteJob] as Job<object>[],
       graceSeconds,
+      defersWork,
       ...(work ? { work } : {}),
     })
     openedQueues.push(queue)
@@ -67,6 +68,21 @@ test('a job enqueued by an api process is run by a worker process', async (t) =>
   const doneTexts: string[] = []
   await openTestQueue((worker) => worker.handle(noteJob, async ({ text }) => void doneTexts.push(text)))
   await until(() => doneTexts.includes('from api'))
+})
+
+test('deferred work starts with startWork, and then runs the jobs that were enqueued before', async (t) => {
+  const { db, openTestQueue } = await openTestQueues(t)
+  const calls: string[] = []
+  const handleNotes = (worker: Worker) => {
+    calls.push('registered')
+    worker.handle(noteJob, async ({ text }) => void calls.push(text))
+  }
+  const queue = await openTestQueue(handleNotes, 1, true)
+  await db.transaction((tx) => queue.enqueue(tx, noteJob, { text: 'done' }))
+  calls.push('enqueued')
+  await queue.startWork()
+  await until(() => calls.length === 3)
+  assert.deepEqual(calls, ['enqueued', 'registered', 'done'])
 })
 
 test('a start updates the queues whose settings have changed, and no others', async (t) => {

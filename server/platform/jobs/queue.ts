@@ -56,6 +56,8 @@ export interface Queue {
     options?: EnqueueOptions,
   ): Promise<void>
   depths(): Promise<QueueDepth[]>
+  /** Starts the work, if it was deferred. */
+  startWork(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -91,6 +93,8 @@ export interface QueueOptions {
   jobs: Job<object>[]
   /** Registers handlers and schedules; absent in a process that only enqueues. */
   work?: (worker: Worker, queue: Queue) => void
+  /** Whether the work starts only with `startWork`. */
+  defersWork?: boolean
   /** Time that running jobs get to finish when the process stops; then they are released for another process. */
   graceSeconds?: number
 }
@@ -134,6 +138,7 @@ export async function openQueue(options: QueueOptions): Promise<Queue> {
     telemetry,
     jobs,
     work,
+    defersWork = false,
     graceSeconds = 20,
   } = options
   const stopController = new AbortController()
@@ -164,6 +169,7 @@ export async function openQueue(options: QueueOptions): Promise<Queue> {
     enqueue: (tx, job, payload, enqueueOptions) => enqueueAll(tx, job, [payload], enqueueOptions),
     enqueueMany: enqueueAll,
     depths: () => readDepths(db),
+    startWork: startWorkers,
     async stop() {
       stopController.abort()
       await Promise.all(runningActivities.map((activity) => activity.stop()))
@@ -172,7 +178,7 @@ export async function openQueue(options: QueueOptions): Promise<Queue> {
       if (work) await db.transaction(async (tx) => notifyDelayedJob(tx)).catch(() => {}) // the jobs that boss.stop released are due
     },
   }
-  if (work) await startWorkers()
+  if (!defersWork) await startWorkers()
   return queue
 
   async function enqueueAll<Payload extends object>(
@@ -195,6 +201,7 @@ export async function openQueue(options: QueueOptions): Promise<Queue> {
   }
 
   async function startWorkers() {
+    if (!work) return
     const registrations: Promise<unknown>[] = []
     const worker: Worker = {
       run(start) {
@@ -207,7 +214,7 @@ export async function openQueue(options: QueueOptions): Promise<Queue> {
         registrations.push(boss.schedule(job.name, cron, {}, { tz: 'Asia/Kolkata' }))
       },
     }
-    work!(worker, queue)
+    work(worker, queue)
     await Promise.all(registrations)
     delayedJobs = watchDelayedJobs({ db, log, onDue: wakeWorkers, onLost: (queue) => boss.supervise(queue) })
   }

@@ -31,7 +31,8 @@ export interface Cluster {
 export interface ConnectOptions {
   role: ProcessRole
   log: PostgresLog
-  progress?: (text: string) => void
+  progress?: ((text: string) => void) | undefined
+  onWaiting?: (() => void) | undefined
   cancel: AbortSignal
 }
 
@@ -74,7 +75,7 @@ export async function connectOrStart(cluster: Cluster, options: ConnectOptions):
 /** Starts a postmaster if no process of the cluster is running. */
 function startIfPossible(
   cluster: Cluster,
-  { role, log }: ConnectOptions,
+  { role, log, onWaiting }: ConnectOptions,
   waitTracker: WaitTracker,
   orphans: Orphans,
 ): StartedPostmaster | undefined {
@@ -95,7 +96,12 @@ function startIfPossible(
     log({ level: 'warn', message: `Removed the stale lock file ${name}.` })
   const { binaries, launch } = cluster.tools()
   checkVersion(paths, binaries)
-  return startPostmaster(paths, binaries, launch, { starter: starterText(role), endWithParent: role === 'server' })
+  const started = startPostmaster(paths, binaries, launch, {
+    starter: starterText(role),
+    endWithParent: role === 'server',
+  })
+  onWaiting?.()
+  return started
 }
 
 /** Returns the error of a postmaster that exited; throws if a retry cannot succeed. */

@@ -50,6 +50,8 @@ export interface EmbeddedPostgresOptions {
   log: PostgresLog
   /** Called with a progress message for the terminal when a step takes long. */
   progress?: (text: string) => void
+  /** Called when a program of PostgreSQL runs and this process would only wait for it, so that it can do other work. */
+  onWaiting?: () => void
   /** Called if another server took over the folder while the database was down; this process must exit. */
   onTakenOver?: (error: Error) => void
   /** Overrides detected properties of the machine, for tests. */
@@ -78,7 +80,8 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const cluster = await openCluster(options)
   const stopTimeouts = options.machine?.stopTimeouts ?? DEFAULT_STOP_TIMEOUTS
   const stopController = new AbortController()
-  const connectOptions = { role, log, progress: options.progress, cancel: stopController.signal }
+  const { progress, onWaiting } = options
+  const connectOptions = { role, log, progress, onWaiting, cancel: stopController.signal }
 
   let lock = await connectOrStart(cluster, connectOptions)
   if (role === 'server' && lock.starter !== starterText(role)) {
@@ -187,7 +190,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   }
 }
 
-async function openCluster({ dataDir, progress, machine }: EmbeddedPostgresOptions): Promise<Cluster> {
+async function openCluster({ dataDir, progress, onWaiting, machine }: EmbeddedPostgresOptions): Promise<Cluster> {
   let folder: string
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
@@ -210,7 +213,9 @@ async function openCluster({ dataDir, progress, machine }: EmbeddedPostgresOptio
   }
   if (!clusterExists(paths)) {
     progress?.('Preparing the database (first start only)…')
-    await createCluster(paths, loadTools().binaries, loadTools().launch)
+    const created = createCluster(paths, loadTools().binaries, loadTools().launch)
+    onWaiting?.()
+    await created
   }
   return {
     dataDir,

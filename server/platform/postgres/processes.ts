@@ -48,7 +48,7 @@ export function isPostgresOf(pid: number, dataFolder: string): boolean {
   const command = commandLineOf(pid)
   // Without /proc and ps, only the pid can be checked.
   if (!hasProcfs && command === '') return canSignal(pid)
-  return identifyProcess(pid) !== undefined && commandMatches(command, dataFolder)
+  return commandMatches(command, dataFolder) && identifyProcess(pid) !== undefined
 }
 
 /** Returns all processes of the cluster, including orphans of a killed postmaster. */

@@ -170,8 +170,8 @@ export function* buildLabels(unsortedEntries: readonly SkillEntry[]): SlicedTask
 export function aliasesOf({ number, name, aliases }: SkillEntry): readonly string[] {
   if (number >= FIRST_IMPORTED_NUMBER) return aliases
   const key = tokenize(name).join(' ')
-  const names = regionalNames.get(key)
-  const terms = tradeTerms.get(key)
+  const names = regionalNames().get(key)
+  const terms = tradeTerms().get(key)
   return names || terms ? [...aliases, ...(names ?? []), ...(terms ?? [])] : aliases
 }
 

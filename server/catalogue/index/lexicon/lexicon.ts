@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { type MappingLimits, parseListsWithHeadings, parseMapping, parseWordGroups, parseWordList } from './parse.ts'
 
 /**
- * The word lists of `data/lexicon/`, read when the process starts. The comments in these files explain each list. If a line is
- * invalid, the process does not start, and the error contains the file and line number.
+ * The word lists of `data/lexicon/`, read when the process starts, except for the two longest. The comments in these files explain each list. If
+ * a line is invalid, the process does not start, and the error contains the file and line number.
  */
 
 const LEXICON_FOLDER = new URL('../../../../data/lexicon/', import.meta.url)
@@ -28,6 +28,15 @@ function loadMapping(file: string, limits: MappingLimits): ReadonlyMap<string, r
 function loadPairs(file: string, maxKeyWords: number, maxValueWords: number): ReadonlyMap<string, string> {
   const mapping = loadMapping(file, { maxKeyWords, maxValueWords, maxValues: 1 })
   return new Map(Array.from(mapping, ([key, values]) => [key, values[0]!]))
+}
+
+/** Returns a function that loads a value at its first call. */
+function onFirstUse<T extends object>(load: () => T): () => T {
+  let value: T | undefined
+  return () => {
+    value ??= load()
+    return value
+  }
 }
 
 const SINGLE_WORD_LIMITS: MappingLimits = { maxKeyWords: 1, maxValueWords: 1, maxValues: 20 }
@@ -96,10 +105,14 @@ export const americanSpellings = loadPairs('american-spellings.txt', 1, 1)
 export const agentNouns = loadMapping('agent-nouns.txt', SINGLE_WORD_LIMITS)
 /** Hindi words for an English activity. */
 export const hindiActivities = loadMapping('hindi-activities.txt', SINGLE_WORD_LIMITS)
-/** Names of skills, folded, and the words for them in the languages of the regions of India. */
-export const regionalNames = loadMapping('regional-names.txt', { maxKeyWords: 6, maxValueWords: 4, maxValues: 100 })
-/** Names of skills, folded, and the names of tools, products and tasks that mean them. */
-export const tradeTerms = loadMapping('trade-terms.txt', { maxKeyWords: 8, maxValueWords: 6, maxValues: 100 })
+/** Names of skills, folded, and the words for them in the languages of the regions of India. Read at the first use, to build an index. */
+export const regionalNames = onFirstUse(() =>
+  loadMapping('regional-names.txt', { maxKeyWords: 6, maxValueWords: 4, maxValues: 100 }),
+)
+/** Names of skills, folded, and the names of tools, products and tasks that mean them. Read at the first use, to build an index. */
+export const tradeTerms = onFirstUse(() =>
+  loadMapping('trade-terms.txt', { maxKeyWords: 8, maxValueWords: 6, maxValues: 100 }),
+)
 export const numerals = loadPairs('numerals.txt', 1, 1)
 
 const stemExceptions = loadLists('stem-exceptions.txt', {
