@@ -1,10 +1,19 @@
 /**
  * Measures the extraction of skills from text, in megabytes of text per second with 50,000 names and aliases, including offsets,
  * overlaps, negation and scores. Compared with Aho-Corasick packages, which only find the same 50,000 strings. All times are processor time.
+ *
+ * These texts are repeated, so their clauses are in a cache. The last figures are about new texts, each used once, and phrases of `match`, each used once.
  */
 import type { SkillEntry } from '../server/catalogue/index/labels/labels.ts'
 import { buildSkillIndexSync } from '../server/catalogue/index/skill-index.ts'
-import { type BenchmarkOptions, type BenchmarkRow, runFromCommandLine } from './support/benchmark.ts'
+import { readAdvertisements, readMarkedAdvertisements } from './support/advertisements.ts'
+import {
+  type BenchmarkOptions,
+  type BenchmarkRow,
+  median,
+  percentile,
+  runFromCommandLine,
+} from './support/benchmark.ts'
 import {
   bytesInUse,
   createCatalogue,
@@ -24,10 +33,32 @@ interface Sizes {
   textCount: number
   rounds: number
   repetitions: number
+  /** Number of skills, texts and phrases of the measurements with new texts. */
+  skillCount: number
+  newTextCount: number
+  newPhraseCount: number
 }
 
-const FULL: Sizes = { labelCount: 50_000, textCount: 20, rounds: 12, repetitions: 15 }
-const SHORT: Sizes = { labelCount: 5_000, textCount: 3, rounds: 1, repetitions: 2 }
+const FULL: Sizes = {
+  labelCount: 50_000,
+  textCount: 20,
+  rounds: 12,
+  repetitions: 15,
+  skillCount: 50_000,
+  newTextCount: 100,
+  newPhraseCount: 1_000,
+}
+const SHORT: Sizes = {
+  labelCount: 5_000,
+  textCount: 3,
+  rounds: 1,
+  repetitions: 2,
+  skillCount: 3_000,
+  newTextCount: 10,
+  newPhraseCount: 50,
+}
+/** Further new texts and phrases come first and are not measured, so that the code is compiled. */
+const WARM_UP_SHARE = 0.2
 
 export async function runBenchmark({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
   const sizes = short ? SHORT : FULL
@@ -75,8 +106,78 @@ export async function runBenchmark({ short }: BenchmarkOptions): Promise<Benchma
       unit: 'MB',
       note: 'shared data is missing: generated sentences instead',
     })
-  return rows
+  return [...rows, ...measureNewTexts(sizes)]
 }
+
+/** Measures texts and phrases that the index has not seen before. */
+function measureNewTexts({ skillCount, newTextCount, newPhraseCount }: Sizes): BenchmarkRow[] {
+  const index = buildSkillIndexSync(createCatalogue(skillCount))
+  const texts = newTexts()
+  const measuredTexts = takeAfterWarmUp(texts, newTextCount, (text) => index.extract(text, 100))
+  const megabytes = measuredTexts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) / 1e6
+  const extractMs = measureMs(() => measuredTexts.map((text) => index.extract(text, 100)))
+  const longText = texts.join('\n').slice(-MAX_TEXT_LENGTH)
+  const longTextMs = measureMs(() => index.extract(longText, 100))
+  const measuredPhrases = takeAfterWarmUp(newPhrases(), newPhraseCount, (phrase) => index.match(phrase, 10))
+  const matchMs = measuredPhrases.map((phrase) => measureMs(() => index.match(phrase, 10)))
+  const note = `${skillCount.toLocaleString('en')} skills, ${measuredTexts.length} texts, each used once; target: at least 10`
+  return [
+    { name: 'extract, new texts', value: megabytes / (extractMs / 1000), unit: 'MB/s', note },
+    { name: 'extract, one new text of 50,000 characters', value: longTextMs, unit: 'ms' },
+    {
+      name: 'match, new phrases, median',
+      value: median(matchMs),
+      unit: 'ms',
+      note: `${measuredPhrases.length.toLocaleString('en')} phrases, each used once; target: at most 3`,
+    },
+    {
+      name: 'match, new phrases, 99th percentile',
+      value: percentile(matchMs, 0.99),
+      unit: 'ms',
+      note: 'target: at most 10',
+    },
+  ]
+}
+
+/** Returns up to `count` items after the first ones, which are only used to compile the code. */
+function takeAfterWarmUp(items: string[], count: number, use: (item: string) => unknown): string[] {
+  const warmUpCount = Math.ceil(Math.min(items.length / 2, count * WARM_UP_SHARE))
+  items.slice(0, warmUpCount).forEach(use)
+  return items.slice(warmUpCount, warmUpCount + count)
+}
+
+/** Returns different advertisements: those of SkillSpan if they are available, then our own. */
+function newTexts(): string[] {
+  const texts = [...readAdvertisements(), ...readMarkedAdvertisements()].map(({ text }) => text)
+  if (!hasSharedData) return texts
+  const sentencesByText = Map.groupBy(readSkillSpanLines(), ({ idx }) => idx)
+  const skillSpanTexts = Array.from(sentencesByText.values(), (lines) => lines.map(toSentence).join('\n'))
+  return [...skillSpanTexts, ...texts]
+}
+
+/** Returns the different spans that are marked as skills, in random order. */
+function newPhrases(): string[] {
+  const phrases = new Set<string>()
+  for (const { text, marks } of readMarkedAdvertisements())
+    for (const { start, end } of marks) phrases.add(text.slice(start, end))
+  const random = randomNumbers(5)
+  return [...phrases].sort(() => random() - 0.5)
+}
+
+interface SkillSpanLine {
+  /** Number of the advertisement. */
+  idx: number
+  tokens: string[]
+}
+
+function readSkillSpanLines(): SkillSpanLine[] {
+  return readSharedFile('eval/skillspan_dev.jsonl')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as SkillSpanLine)
+}
+
+const toSentence = ({ tokens }: SkillSpanLine): string => tokens.join(' ')
 
 const PACKAGE_NAMES = ['modern-ahocorasick', 'ahocorasick']
 
@@ -149,10 +250,7 @@ function randomSkills(labelCount: number): SkillEntry[] {
 function createTexts(labels: string[], count: number): string[] {
   const random = randomNumbers(9)
   const sentences = hasSharedData
-    ? readSharedFile('eval/skillspan_dev.jsonl')
-        .trim()
-        .split('\n')
-        .map((line) => (JSON.parse(line) as { tokens: string[] }).tokens.join(' '))
+    ? readSkillSpanLines().map(toSentence)
     : [
         'We are looking for someone who can',
         'you will work with our team on',

@@ -216,7 +216,8 @@ export function skillRoutes(app: App, context: Context): void {
     async ({ body }) => {
       const { text, limit = 25 } = body
       const { current } = context.catalogue
-      const skills = current.index.extract(text, limit).map(({ number, name, score, requirement, mentions }) => ({
+      const extractedSkills = await current.index.extractInSlices(text, limit)
+      const skills = extractedSkills.map(({ number, name, score, requirement, mentions }) => ({
         skill_id: skillId(number),
         name,
         score,

@@ -1,5 +1,5 @@
 import { ClauseLinks } from './extract/clause-links.ts'
-import { Extractor, type Mention, type MentionExample } from './extract/extract.ts'
+import { type ExtractedEntry, Extractor, type Mention, type MentionExample } from './extract/extract.ts'
 import { type LabelMention, LabelMentionFinder } from './extract/label-mentions.ts'
 import { buildMentionFinder } from './extract/mention-builder.ts'
 import type { MentionFinder } from './extract/mention-finder.ts'
@@ -12,6 +12,7 @@ import { buildNearWords, type NearWords } from './labels/near-words.ts'
 import { buildPostings, type Postings } from './labels/postings.ts'
 import { buildPriors } from './labels/prior.ts'
 import { Ranking } from './labels/ranking.ts'
+import { buildSkillWords } from './labels/skill-words.ts'
 import type { Candidate, MatchMethod } from './match/candidate.ts'
 import { buildLabelOverlaps, type LabelOverlaps } from './match/label-overlaps.ts'
 import { buildStemWeights, Matcher } from './match/match.ts'
@@ -83,11 +84,10 @@ export class SkillIndex {
     const { labels, priors, isOrdinaryImport, groups, postings, nearWords } = parts
     this.parts = parts
     this.labels = labels
-    // Search and match are synchronous and never run at the same time, so they can share one ranking.
     const ranking = new Ranking(labels.names.length)
     const phraseWords = new PhraseWords(labels, parts.paraphrases, nearWords, parts.stemWeights)
     this.searcher = new Search({ labels, postings, nearWords, priors, isOrdinaryImport, ranking })
-    this.matcher = new Matcher(labels, postings, phraseWords, parts.labelOverlaps, ranking, priors, parts.labelVectors)
+    this.matcher = new Matcher(labels, postings, phraseWords, parts.labelOverlaps, priors, parts.labelVectors)
     let tagger: SpanTagger | undefined
     this.extractor = new Extractor({
       labelMentions: new LabelMentionFinder(labels, parts.mentionFinder, postings),
@@ -138,14 +138,12 @@ export class SkillIndex {
    * Mentions of two skills overlap if a clause that describes one skill contains the name of another.
    */
   extract(text: string, limit = 25): ExtractedSkill[] {
-    const { numbers, names } = this.labels
-    return this.extractor.extract(text, limit).map(({ entryIndex, score, requirement, mentions }) => ({
-      number: numbers[entryIndex]!,
-      name: names[entryIndex]!,
-      score,
-      requirement,
-      mentions,
-    }))
+    return this.extractor.extract(text, limit).map(this.toExtractedSkill)
+  }
+
+  /** The same as `extract`, in time slices of some milliseconds. Between two slices, the server can process requests. */
+  async extractInSlices(text: string, limit = 25): Promise<ExtractedSkill[]> {
+    return (await this.extractor.extractInSlices(text, limit)).map(this.toExtractedSkill)
   }
 
   /** Returns the labels of the catalogue that a text contains. Used to train the span tagger. */
@@ -173,6 +171,12 @@ export class SkillIndex {
     name: this.labels.names[entryIndex]!,
     score,
   })
+
+  private readonly toExtractedSkill = ({ entryIndex, ...extracted }: ExtractedEntry): ExtractedSkill => ({
+    number: this.labels.numbers[entryIndex]!,
+    name: this.labels.names[entryIndex]!,
+    ...extracted,
+  })
 }
 
 /** Builds the index in time slices of `sliceMs` milliseconds. Between two slices, the server can process requests. */
@@ -199,8 +203,9 @@ function* buildIndex(unsortedEntries: readonly SkillEntry[]): SlicedTask<SkillIn
   const nearWords = yield* buildNearWords(labels.vocabulary)
   const paraphrases = yield* buildParaphrases(labels)
   const stemWeights = yield* buildStemWeights(labels, postings)
-  const labelOverlaps = yield* buildLabelOverlaps(labels, stemWeights)
-  const labelVectors = yield* buildLabelVectors(labels, postings, wordVectors())
+  const skillWords = yield* buildSkillWords(labels, postings)
+  const labelOverlaps = yield* buildLabelOverlaps(labels, skillWords, stemWeights)
+  const labelVectors = yield* buildLabelVectors(labels, postings, skillWords, wordVectors())
   const mentionFinder = yield* buildMentionFinder(labels, gaps, postings, nearWords)
   return new SkillIndex({
     labels,

@@ -1,6 +1,7 @@
 import { isDevanagari } from '../text/phonetics.ts'
+import { runInSlices, runSync, type SlicedTask } from '../text/time-slicing.ts'
 import { Tokens } from '../text/tokens.ts'
-import type { ClauseLinks } from './clause-links.ts'
+import type { ClauseLink, ClauseLinks } from './clause-links.ts'
 import type { LabelMention, LabelMentionFinder } from './label-mentions.ts'
 import { clauseProbability, labelProbability, MentionContext, type SkillGroups } from './mention-probability.ts'
 import { isNegated } from './negation.ts'
@@ -74,6 +75,20 @@ interface TextSpan extends TaggedSpan {
   end: number
 }
 
+/** A clause that is matched with the catalogue. */
+interface Clause {
+  text: string
+  start: number
+  end: number
+  wordCount: number
+  /** Whether the clause is a label of the catalogue. */
+  isLabel: boolean
+  /** The highest score of the labels of built-in skills in the clause. */
+  labelScore: number
+  isNegated: boolean
+  requirement: Requirement
+}
+
 export interface ExtractorParts {
   labelMentions: LabelMentionFinder
   tagger: SpanTagger
@@ -108,33 +123,41 @@ export class Extractor {
 
   /** Returns up to `limit` skills that the text mentions, in descending order of score. */
   extract(text: string, limit: number): ExtractedEntry[] {
-    const tokens = this.tokens.read(text)
-    const labelMentions = this.parts.labelMentions.find(text, tokens)
-    const spans = this.tagSpans(text, labelMentions)
+    return runSync(this.extractSliced(text, limit))
+  }
+
+  /** The same in time slices of some milliseconds, because matching the clauses of a long text takes long. */
+  extractInSlices(text: string, limit: number): Promise<ExtractedEntry[]> {
+    return runInSlices(this.extractSliced(text, limit))
+  }
+
+  private *extractSliced(text: string, limit: number): SlicedTask<ExtractedEntry[]> {
     const skills: ExtractedSkills = new Map()
-    const addMention = (entryIndex: number, score: number, start: number, end: number, requirement: Requirement) => {
-      const skill = skills.get(entryIndex)
-      if (!skill) {
-        skills.set(entryIndex, { entryIndex, score, requirement, mentions: [mentionAt(text, start, end)] })
-        return
+    const addMention = mentionAdder(text, skills)
+    const { clauses, context } = this.addLabelsAndFindClauses(text, addMention)
+    // Other texts may be extracted at each yield. From here on, the words and tags of this text are no longer available.
+    let matchedClauses = 0
+    for (const clause of clauses) {
+      let links = this.parts.clauseLinks.cached(clause.text)
+      if (!links) {
+        if (matchedClauses++ >= MAX_MATCHED_CLAUSES) continue
+        links = this.parts.clauseLinks.find(clause.text)
+        yield
       }
-      skill.score = Math.max(skill.score, score)
-      if (REQUIREMENT_ORDER.indexOf(requirement) > REQUIREMENT_ORDER.indexOf(skill.requirement))
-        skill.requirement = requirement
-      if (overlapsMention(skill.mentions, start, end)) return
-      skill.mentions.push(mentionAt(text, start, end))
-      if (skill.mentions.at(-2)!.start > start) skill.mentions.sort((a, b) => a.start - b.start)
+      this.addClause(clause, links, context, skills, addMention)
     }
+    return bestSkills(skills, limit)
+  }
+
+  private addLabelsAndFindClauses(
+    text: string,
+    addMention: AddMention,
+  ): { clauses: Clause[]; context: MentionContext } {
+    const labelMentions = this.parts.labelMentions.find(text, this.tokens.read(text))
+    const spans = this.tagSpans(text, labelMentions)
     const context = new MentionContext(labelMentions, this.parts.groups)
     const labelScores = this.addLabels(text, labelMentions, spans, context, addMention)
-    this.addClauses(text, labelMentions, labelScores, spans, context, skills, addMention)
-    for (const skill of skills.values()) {
-      const raisedScore = 1 - (1 - skill.score) * DOUBT_FACTOR_PER_MENTION ** (skill.mentions.length - 1)
-      skill.score = Math.round((skill.score < MIN_SCORE_TO_RAISE ? skill.score : raisedScore) * 10_000) / 10_000
-    }
-    return [...skills.values()]
-      .sort((a, b) => b.score - a.score || a.mentions[0]!.start - b.mentions[0]!.start)
-      .slice(0, limit)
+    return { clauses: this.findClauses(text, labelMentions, labelScores, spans), context }
   }
 
   /** Returns the spans that the tagger finds, in the order of the text. */
@@ -202,54 +225,69 @@ export class Extractor {
     return scores
   }
 
-  /** Adds the skills that the clauses may mean. A clause that is a label of the catalogue can only mean further, imported skills. */
-  private addClauses(
+  /** Returns the clauses that can be matched. */
+  private findClauses(
     text: string,
     labelMentions: readonly LabelMention[],
     labelScores: Float64Array,
     spans: readonly TextSpan[],
-    context: MentionContext,
-    skills: ExtractedSkills,
-    addMention: AddMention,
-  ): void {
-    const { clauseLinks, isOrdinaryImport } = this.parts
-    let matchedClauses = 0
+  ): Clause[] {
+    const clauses: Clause[] = []
     let firstMention = 0
     for (const { from, to, start, end } of spans) {
       while (firstMention < labelMentions.length && labelMentions[firstMention]!.end <= start) firstMention++
       const isLabel = labelMentions[firstMention]?.start === start && labelMentions[firstMention]!.end === end
       if ((isLabel && !this.hasImports) || to - from > MAX_CLAUSE_WORDS) continue
       const clause = text.slice(start, end)
-      const cachedLinks = clauseLinks.cached(clause)
-      if (!cachedLinks && matchedClauses++ >= MAX_MATCHED_CLAUSES) continue
       let labelScore = 0
       for (let i = firstMention; i < labelMentions.length && labelMentions[i]!.start < end; i++)
         labelScore = Math.max(labelScore, labelScores[i]!)
       const isNegatedClause = isNegated(text, this.tokens, from, to)
       const requirement = this.requirementOf(text, from, to, isNegatedClause)
-      const links = cachedLinks ?? clauseLinks.find(clause)
-      let skillCount = isLabel ? 1 : 0
-      const linkCount = this.hasImports ? links.length : Math.min(links.length, MAX_SKILLS_PER_CLAUSE)
-      for (let rank = 0; rank < linkCount; rank++) {
-        const { entryIndex, score } = links[rank]!
-        const mentions = skills.get(entryIndex)?.mentions
-        if (mentions && overlapsMention(mentions, start, end)) continue
-        let mentionScore = score * CLAUSE_FACTOR
-        if (isOrdinaryImport[entryIndex]) {
-          const isFurther = skillCount > 0
-          if (isFurther && (skillCount >= MAX_SKILLS_PER_CLAUSE || score < MIN_FURTHER_LINK_SCORE)) continue
-          skillCount++
-        } else {
-          if (isLabel) continue
-          const features = this.hasImports ? undefined : context.clauseFeatures(entryIndex, score, rank, labelScore)
-          if (features) {
-            this.recordExample?.({ kind: 'clause', entryIndex, features: [...features] })
-            mentionScore = clauseProbability(features)
-            if (mentionScore < MIN_BUILT_IN_PROBABILITY) continue
-          } else if (rank > 0 || to - from === 1 || labelScore > 0 || score < MIN_BUILT_IN_LINK_SCORE) continue
-        }
-        addMention(entryIndex, mentionScore * (isNegatedClause ? NEGATED_FACTOR : 1), start, end, requirement)
+      const wordCount = to - from
+      clauses.push({
+        text: clause,
+        start,
+        end,
+        wordCount,
+        isLabel,
+        labelScore,
+        isNegated: isNegatedClause,
+        requirement,
+      })
+    }
+    return clauses
+  }
+
+  /** Adds the skills that a clause may mean. A clause that is a label of the catalogue can only mean further, imported skills. */
+  private addClause(
+    { start, end, wordCount, isLabel, labelScore, isNegated, requirement }: Clause,
+    links: readonly ClauseLink[],
+    context: MentionContext,
+    skills: ExtractedSkills,
+    addMention: AddMention,
+  ): void {
+    let skillCount = isLabel ? 1 : 0
+    const linkCount = this.hasImports ? links.length : Math.min(links.length, MAX_SKILLS_PER_CLAUSE)
+    for (let rank = 0; rank < linkCount; rank++) {
+      const { entryIndex, score } = links[rank]!
+      const mentions = skills.get(entryIndex)?.mentions
+      if (mentions && overlapsMention(mentions, start, end)) continue
+      let mentionScore = score * CLAUSE_FACTOR
+      if (this.parts.isOrdinaryImport[entryIndex]) {
+        const isFurther = skillCount > 0
+        if (isFurther && (skillCount >= MAX_SKILLS_PER_CLAUSE || score < MIN_FURTHER_LINK_SCORE)) continue
+        skillCount++
+      } else {
+        if (isLabel) continue
+        const features = this.hasImports ? undefined : context.clauseFeatures(entryIndex, score, rank, labelScore)
+        if (features) {
+          this.recordExample?.({ kind: 'clause', entryIndex, features: [...features] })
+          mentionScore = clauseProbability(features)
+          if (mentionScore < MIN_BUILT_IN_PROBABILITY) continue
+        } else if (rank > 0 || wordCount === 1 || labelScore > 0 || score < MIN_BUILT_IN_LINK_SCORE) continue
       }
+      addMention(entryIndex, mentionScore * (isNegated ? NEGATED_FACTOR : 1), start, end, requirement)
     }
   }
 
@@ -271,6 +309,34 @@ export class Extractor {
   labelsIn(text: string): LabelMention[] {
     return this.parts.labelMentions.find(text, this.tokens.read(text))
   }
+}
+
+/** Returns a function that adds a mention of a skill, unless an earlier mention of the skill overlaps it. */
+function mentionAdder(text: string, skills: ExtractedSkills): AddMention {
+  return (entryIndex, score, start, end, requirement) => {
+    const skill = skills.get(entryIndex)
+    if (!skill) {
+      skills.set(entryIndex, { entryIndex, score, requirement, mentions: [mentionAt(text, start, end)] })
+      return
+    }
+    skill.score = Math.max(skill.score, score)
+    if (REQUIREMENT_ORDER.indexOf(requirement) > REQUIREMENT_ORDER.indexOf(skill.requirement))
+      skill.requirement = requirement
+    if (overlapsMention(skill.mentions, start, end)) return
+    skill.mentions.push(mentionAt(text, start, end))
+    if (skill.mentions.at(-2)!.start > start) skill.mentions.sort((a, b) => a.start - b.start)
+  }
+}
+
+/** Raises the scores of skills with several mentions. Returns the `limit` skills with the highest scores. */
+function bestSkills(skills: ExtractedSkills, limit: number): ExtractedEntry[] {
+  for (const skill of skills.values()) {
+    const raisedScore = 1 - (1 - skill.score) * DOUBT_FACTOR_PER_MENTION ** (skill.mentions.length - 1)
+    skill.score = Math.round((skill.score < MIN_SCORE_TO_RAISE ? skill.score : raisedScore) * 10_000) / 10_000
+  }
+  return [...skills.values()]
+    .sort((a, b) => b.score - a.score || a.mentions[0]!.start - b.mentions[0]!.start)
+    .slice(0, limit)
 }
 
 /** Returns the mention at these offsets. Includes the closing bracket after it, or after one space, if it contains the opening one. */

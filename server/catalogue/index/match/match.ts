@@ -1,6 +1,5 @@
 import { ALIAS, type Labels } from '../labels/labels.ts'
-import { LENGTH_MASK, type Postings } from '../labels/postings.ts'
-import type { Ranking } from '../labels/ranking.ts'
+import type { Postings } from '../labels/postings.ts'
 import { MAX_SHORT_FORM_WORDS, shortForms, stopWords } from '../lexicon/lexicon.ts'
 import type { SlicedTask } from '../text/time-slicing.ts'
 import { tokenize } from '../text/tokens.ts'
@@ -8,8 +7,9 @@ import type { LabelVectors } from '../vectors/label-vectors.ts'
 import { stripApplicantWords } from './applicant-words.ts'
 import { matchProbability } from './calibration.ts'
 import { type Candidate, isExact, type MatchMethod, type Similarity } from './candidate.ts'
-import { type LabelOverlaps, MAX_PHRASE_WORDS } from './label-overlaps.ts'
-import { isStopPhrase, type PhraseWord, type PhraseWords, stemWeight } from './phrase-words.ts'
+import { type LabelOverlaps, MAX_PHRASE_WORDS, NO_SIMILAR_WORD } from './label-overlaps.ts'
+import { isStopPhrase, type PhraseWords, stemWeight } from './phrase-words.ts'
+import { Preselection } from './preselection.ts'
 import { bestCandidates } from './reranker.ts'
 import { replaceSpokenPhrases } from './spoken-phrases.ts'
 
@@ -39,17 +39,6 @@ const MAX_PHRASE_VARIANTS = 3
 const MIN_SPLIT_PART_LENGTH = 3
 /** A short form, such as HVAC, is expanded only if the phrase has at most this many other words. */
 const MAX_WORDS_AROUND_SHORT_FORM = 5
-/** Maximum number of postings that the preselection reads. */
-const MAX_POSTINGS_READ = 20_000
-/** Maximum number of preselected skills that are compared word by word. */
-const MAX_COMPARED_SKILLS = 192
-/** Minimum weight of a word in the preselection, so that skills are found even by a word whose weight is 0. */
-const MIN_PRESELECTION_WEIGHT = 0.01
-/**
- * In the preselection, this part of a word's gain is multiplied by the fraction of the label's letters that are in the word. So
- * the word counts more in a short label.
- */
-const LABEL_LENGTH_SHARE = 0.3
 /** A skill is a match only if the overlap of its best label is at least this. */
 const MIN_LABEL_OVERLAP = 0.3
 /** Maximum number of skills that are candidates because of their cosine, and the minimum of this cosine. */
@@ -78,40 +67,25 @@ const EXACT_ONLY_VARIANT = 3
 
 export class Matcher {
   private readonly labels: Labels
-  private readonly postings: Postings
+  private readonly preselection: Preselection
   private readonly phraseWords: PhraseWords
   private readonly overlaps: LabelOverlaps
-  private readonly ranking: Ranking
   private readonly priors: Uint8Array
   private readonly labelVectors: LabelVectors
-  /** By entry index: the fraction of the phrase's weight that the skill contains. All zero between two phrases. */
-  private readonly weightSums: Float32Array
-  /** By entry index: the last round in which the skill was counted. So each word of a phrase counts once per skill. */
-  private readonly lastRounds: Int32Array
-  /** Entry indexes of the skills that contain a word of the phrase. */
-  private readonly foundEntryIndexes: Int32Array
-  /** Number of words that were looked up so far, in all phrases. */
-  private round = 0
-
   constructor(
     labels: Labels,
     postings: Postings,
     phraseWords: PhraseWords,
     overlaps: LabelOverlaps,
-    ranking: Ranking,
     priors: Uint8Array,
     labelVectors: LabelVectors,
   ) {
     this.labels = labels
-    this.postings = postings
+    this.preselection = new Preselection(labels, postings)
     this.phraseWords = phraseWords
     this.overlaps = overlaps
-    this.ranking = ranking
     this.priors = priors
     this.labelVectors = labelVectors
-    this.weightSums = new Float32Array(labels.names.length)
-    this.lastRounds = new Int32Array(labels.names.length)
-    this.foundEntryIndexes = new Int32Array(labels.names.length)
   }
 
   match(phrase: string, limit: number): MatchedEntry[] {
@@ -156,8 +130,14 @@ export class Matcher {
     const firstLabel = labelStarts[entryIndex]!
     labelVectors.compare(entryIndex)
     const blend = (cosine: number, overlap: number) => knownFraction * cosine + (1 - knownFraction) * overlap
+    // Copying all properties with `...similarity` takes much longer.
     return {
-      ...similarity,
+      total: similarity.total,
+      overlap: similarity.overlap,
+      nameOverlap: similarity.nameOverlap,
+      phraseFraction: similarity.phraseFraction,
+      labelFraction: similarity.labelFraction,
+      method: similarity.method,
       entryIndex,
       nameCosine: blend(labelVectors.nameCosine, similarity.nameOverlap),
       bestCosine: blend(labelVectors.bestCosine, similarity.overlap),
@@ -193,7 +173,7 @@ export class Matcher {
     const phraseWords = comparedWords.map((word) => this.phraseWords.get(word))
     this.overlaps.setPhrase(phraseWords)
     const wordNumbers = words.map((word) => this.labels.vocabulary.find(word))
-    for (const entryIndex of this.preselectEntries(phraseWords)) {
+    for (const entryIndex of this.preselection.select(phraseWords)) {
       const similarity = this.similarityOf(entryIndex, wordNumbers, variant)
       const similarityBefore = similarities.get(entryIndex)
       if (
@@ -203,62 +183,6 @@ export class Matcher {
         similarities.set(entryIndex, similarity)
     }
     this.overlaps.clear()
-  }
-
-  /**
-   * Returns the entry indexes of the skills that contain the largest part of the phrase's weight. Looks up the rarest words
-   * first.
-   */
-  private preselectEntries(phraseWords: readonly PhraseWord[]): number[] {
-    const { vocabulary } = this.labels
-    const { starts, entryIndexes, bestLabels } = this.postings
-    const { weightSums, lastRounds, foundEntryIndexes, ranking } = this
-    const totalWeight = phraseWords.reduce((sum, word) => sum + word.weight, 0) || 1
-    const wordsWithCounts = phraseWords.map((word) => ({
-      word,
-      postingCount: word.similarStems.reduce((sum, { stem }) => sum + this.countPostings(stem), 0),
-    }))
-    let foundCount = 0
-    let remainingPostings = MAX_POSTINGS_READ
-    for (const { word, postingCount } of wordsWithCounts.sort((a, b) => a.postingCount - b.postingCount)) {
-      if (foundCount > 0 && postingCount > remainingPostings) break
-      remainingPostings -= postingCount
-      this.round++
-      for (const { stem, similarity } of word.similarStems) {
-        const wordGain = (Math.max(word.weight, MIN_PRESELECTION_WEIGHT) * similarity) / 100 / totalWeight
-        for (let i = vocabulary.stemStarts[stem]!; i < vocabulary.stemStarts[stem + 1]!; i++) {
-          const wordNumber = vocabulary.stemWords[i]!
-          const letterCount = vocabulary.words[wordNumber]!.length
-          for (let at = starts[wordNumber]!; at < starts[wordNumber + 1]!; at++) {
-            const entryIndex = entryIndexes[at]!
-            if (lastRounds[entryIndex] === this.round) continue
-            lastRounds[entryIndex] = this.round
-            if (weightSums[entryIndex] === 0) foundEntryIndexes[foundCount++] = entryIndex
-            const labelLength = bestLabels[at]! & LENGTH_MASK
-            weightSums[entryIndex]! +=
-              wordGain * (1 - LABEL_LENGTH_SHARE + (LABEL_LENGTH_SHARE * letterCount) / labelLength)
-          }
-        }
-      }
-    }
-    ranking.reset()
-    for (let i = 0; i < foundCount; i++) {
-      const entryIndex = foundEntryIndexes[i]!
-      ranking.add(entryIndex, Math.min(1, weightSums[entryIndex]!), 0)
-      weightSums[entryIndex] = 0
-    }
-    return ranking.mapPage(0, MAX_COMPARED_SKILLS, (entryIndex) => entryIndex)
-  }
-
-  /** Returns the number of postings of all words with the stem. */
-  private countPostings(stem: number): number {
-    const { vocabulary } = this.labels
-    let count = 0
-    for (let i = vocabulary.stemStarts[stem]!; i < vocabulary.stemStarts[stem + 1]!; i++) {
-      const wordNumber = vocabulary.stemWords[i]!
-      count += this.postings.starts[wordNumber + 1]! - this.postings.starts[wordNumber]!
-    }
-    return count
   }
 
   /** Returns the similarity of a skill to a variant of the phrase; undefined if the overlap is too small for a match. */
@@ -271,13 +195,14 @@ export class Matcher {
     let labelFraction = 0
     let nameOverlap = 0
     let method: MatchMethod = 'fuzzy'
+    if (!overlaps.setSkill(entryIndex, MIN_LABEL_OVERLAP)) return undefined
     for (let label = labelStarts[entryIndex]!; label < labelStarts[entryIndex + 1]!; label++) {
-      // The overlap is 0. An exact label always has a similar word.
-      if (!overlaps.hasSimilarWord(label)) continue
+      const overlapOfWords = overlaps.overlapOf(label)
+      if (overlapOfWords === NO_SIMILAR_WORD) continue
       const isAlias = kinds[label] === ALIAS
       const isExactLabel =
         (variant === AS_WRITTEN_VARIANT || variant === EXACT_ONLY_VARIANT) && this.labelEquals(label, wordNumbers)
-      const overlap = isExactLabel ? 1 : overlaps.overlapOf(label)
+      const overlap = isExactLabel ? 1 : overlapOfWords
       if (!isAlias && overlap > nameOverlap) nameOverlap = overlap
       if (variant === EXACT_ONLY_VARIANT && !isExactLabel) continue
       const total =

@@ -53,11 +53,22 @@ export function bestCandidates(candidates: readonly Candidate[], count: number):
   return best
 }
 
+/** Returns the sum of the features of `rerankingFeatures`, multiplied by their weights. Creates no list, because it runs for every candidate. */
 function rerankingScore(candidate: Candidate, weights: readonly number[]): number {
-  const features = rerankingFeatures(candidate)
-  let score = PRIOR_WEIGHT * candidate.prior
-  for (let i = 0; i < features.length; i++) score += features[i]! * weights[i]!
-  return score
+  const { overlap, bestCosine } = candidate
+  return (
+    PRIOR_WEIGHT * candidate.prior +
+    candidate.total * weights[0]! +
+    overlap * overlap * weights[1]! +
+    candidate.nameOverlap * weights[2]! +
+    candidate.phraseFraction * weights[3]! +
+    candidate.labelFraction * weights[4]! +
+    candidate.nameCosine * weights[5]! +
+    bestCosine * weights[6]! +
+    candidate.meanCosine * weights[7]! +
+    bestCosine * bestCosine * weights[8]! +
+    Math.log(candidate.nameWordCount || 1) * weights[9]!
+  )
 }
 
 function compareRanks(a: RankedCandidate, b: RankedCandidate): number {

@@ -1,10 +1,10 @@
 import type { Labels } from '../labels/labels.ts'
 import type { Postings } from '../labels/postings.ts'
+import type { SkillWords } from '../labels/skill-words.ts'
 import type { SlicedTask } from '../text/time-slicing.ts'
+import { type VectorProducts, vectorProducts } from './vector-products.ts'
 import { rowOfWord, type WordVectors } from './word-vectors.ts'
 
-/** The signs of a vector are stored as bits in this many integers, which is enough for 128 dimensions. */
-const INTEGERS_PER_SIGNATURE = 4
 /** A word of the catalogue may be similar to a phrase if at most this fraction of the signs differ. */
 const MAX_DIFFERENT_SIGNS = 0.4
 /** The skills that contain one of the words with the highest products are compared with the phrase. */
@@ -21,12 +21,13 @@ const MAX_SKILLS_PER_WORD = 150
 export class LabelVectors {
   private readonly labels: Labels
   private readonly postings: Postings
+  private readonly skillWords: SkillWords
   private readonly model: WordVectors
   /** By word number: the row of its vector, or -1. */
   private readonly rows: Int32Array
-  /** The numbers of the words that have a vector, and their signatures. */
+  /** The numbers of the words that have a vector, and their rows, in the order of the rows, because reading memory in order is fast. */
   private readonly knownWords: Int32Array
-  private readonly signatures: Int32Array
+  private readonly knownRows: Int32Array
   /** By label: 1 / the length of its vector; 0 if no word has a vector. */
   private readonly inverseLengths: Float32Array
   /** By word number: the product with the phrase of this round. */
@@ -36,10 +37,12 @@ export class LabelVectors {
   private readonly similarWords: Int32Array
   private similarWordCount = 0
   private readonly similarProducts: Int32Array
+  /** By position among the words of the skill that is compared: the product with the phrase. */
+  private readonly skillProducts: Int32Array
   /** By entry index: the round in which the skill was last compared. */
   private readonly comparedRounds: Int32Array
-  private readonly phraseVector: Int32Array
-  private readonly phraseSignature = new Int32Array(INTEGERS_PER_SIGNATURE)
+  /** Created by the first phrase. */
+  private vectorProducts: VectorProducts | undefined
   private inversePhraseLength = 0
   /** The cosines of the phrase with the labels of the skill that was compared last: name, highest, mean. */
   nameCosine = 0
@@ -51,56 +54,55 @@ export class LabelVectors {
   constructor(
     labels: Labels,
     postings: Postings,
+    skillWords: SkillWords,
     model: WordVectors,
     rows: Int32Array,
-    knownWords: Int32Array,
-    signatures: Int32Array,
     inverseLengths: Float32Array,
   ) {
     this.labels = labels
     this.postings = postings
+    this.skillWords = skillWords
     this.model = model
     this.rows = rows
-    this.knownWords = knownWords
-    this.signatures = signatures
+    this.knownWords = Int32Array.from(rows.keys())
+      .filter((word) => rows[word]! >= 0)
+      .sort((a, b) => rows[a]! - rows[b]!)
+    this.knownRows = this.knownWords.map((word) => rows[word]!)
     this.inverseLengths = inverseLengths
     this.products = new Int32Array(rows.length)
     this.productRounds = new Int32Array(rows.length)
-    this.similarWords = new Int32Array(knownWords.length)
+    this.similarWords = new Int32Array(this.knownWords.length)
     this.similarProducts = new Int32Array(rows.length)
+    this.skillProducts = new Int32Array(skillWords.maxCount)
     this.comparedRounds = new Int32Array(labels.names.length)
-    this.phraseVector = new Int32Array(model.dimensions)
   }
 
   /** Returns the arguments of the constructor. */
   storedParts(): ConstructorParameters<typeof LabelVectors> {
-    const { labels, postings, model, rows, knownWords, signatures, inverseLengths } = this
-    return [labels, postings, model, rows, knownWords, signatures, inverseLengths]
+    const { labels, postings, skillWords, model, rows, inverseLengths } = this
+    return [labels, postings, skillWords, model, rows, inverseLengths]
   }
 
   /** Sets the phrase that the other methods compare. Returns the fraction of its words that have a vector. */
   setPhrase(words: readonly string[]): number {
-    const { phraseVector, model } = this
-    const { dimensions, vectors } = model
     this.round++
-    phraseVector.fill(0)
-    let knownCount = 0
-    for (const word of words) {
-      const row = rowOfWord(model, word)
-      if (row < 0) continue
-      for (let d = 0; d < dimensions; d++) phraseVector[d]! += vectors[row * dimensions + d]!
-      knownCount++
-    }
-    let squares = 0
-    for (let d = 0; d < dimensions; d++) squares += phraseVector[d]! ** 2
-    this.inversePhraseLength = squares > 0 ? 1 / Math.sqrt(squares) : 0
-    return squares > 0 ? knownCount / words.length : 0
+    this.vectorProducts ??= vectorProducts(this.model)
+    const { knownCount, length } = this.vectorProducts.setPhrase(words)
+    this.inversePhraseLength = length > 0 ? 1 / length : 0
+    return length > 0 ? knownCount / words.length : 0
   }
 
   /** Sets the cosines of the phrase with the labels of a skill. */
   compare(entryIndex: number): void {
-    const { products, productRounds, round, inverseLengths, inversePhraseLength } = this
-    const { labelStarts, wordStarts, words } = this.labels
+    const { products, productRounds, round, skillProducts, inverseLengths, inversePhraseLength } = this
+    const { labelStarts, wordStarts } = this.labels
+    const { starts, words, positions } = this.skillWords
+    const firstWord = starts[entryIndex]!
+    const wordCount = starts[entryIndex + 1]! - firstWord
+    for (let i = 0; i < wordCount; i++) {
+      const word = words[firstWord + i]!
+      skillProducts[i] = productRounds[word] === round ? products[word]! : this.computeProduct(word)
+    }
     const first = labelStarts[entryIndex]!
     const end = labelStarts[entryIndex + 1]!
     let best = 0
@@ -108,10 +110,7 @@ export class LabelVectors {
     for (let label = first, at = wordStarts[first]!; label < end; label++) {
       const labelEnd = wordStarts[label + 1]!
       let product = 0
-      for (; at < labelEnd; at++) {
-        const word = words[at]!
-        product += productRounds[word] === round ? products[word]! : this.computeProduct(word)
-      }
+      for (; at < labelEnd; at++) product += skillProducts[positions[at]!]!
       const cosine = product * inverseLengths[label]! * inversePhraseLength
       if (label === first) this.nameCosine = cosine
       sum += cosine
@@ -122,31 +121,41 @@ export class LabelVectors {
   }
 
   /**
-   * Returns the entry indexes of up to `count` skills whose best label has the highest cosine, and at least `minCosine`. Compares only
-   * skills with a word that is similar to the phrase, and counts only such words, so the cosines are approximate.
+   * Returns the entry indexes of up to `count` skills whose best label has the highest cosine, and at least `minCosine`, best first.
+   * Compares only skills with a word that is similar to the phrase, and counts only such words, so the cosines are approximate.
    */
   nearest(count: number, minCosine: number): number[] {
     this.findSimilarWords()
-    const nearest: { entryIndex: number; cosine: number }[] = []
+    const nearest: number[] = []
+    const cosines: number[] = []
     for (const entryIndex of this.skillsWithSimilarWords()) {
       const cosine = this.approximateBestCosineOf(entryIndex)
-      if (cosine >= minCosine) nearest.push({ entryIndex, cosine })
+      if (cosine < minCosine) continue
+      let at = nearest.length
+      while (at > 0 && isBetter(cosine, entryIndex, cosines[at - 1]!, nearest[at - 1]!)) at--
+      if (at === count) continue
+      nearest.splice(at, 0, entryIndex)
+      cosines.splice(at, 0, cosine)
+      if (nearest.length <= count) continue
+      nearest.pop()
+      cosines.pop()
     }
     return nearest
-      .sort((a, b) => b.cosine - a.cosine || a.entryIndex - b.entryIndex)
-      .slice(0, count)
-      .map(({ entryIndex }) => entryIndex)
   }
 
   private approximateBestCosineOf(entryIndex: number): number {
-    const { similarProducts, inverseLengths } = this
-    const { labelStarts, wordStarts, words } = this.labels
+    const { similarProducts, skillProducts, inverseLengths } = this
+    const { labelStarts, wordStarts } = this.labels
+    const { starts, words, positions } = this.skillWords
+    const firstWord = starts[entryIndex]!
+    const wordCount = starts[entryIndex + 1]! - firstWord
+    for (let i = 0; i < wordCount; i++) skillProducts[i] = similarProducts[words[firstWord + i]!]!
     const end = labelStarts[entryIndex + 1]!
     let best = 0
     for (let label = labelStarts[entryIndex]!, at = wordStarts[label]!; label < end; label++) {
       const labelEnd = wordStarts[label + 1]!
       let product = 0
-      for (; at < labelEnd; at++) product += similarProducts[words[at]!]!
+      for (; at < labelEnd; at++) product += skillProducts[positions[at]!]!
       if (product <= 0) continue
       const cosine = product * inverseLengths[label]!
       if (cosine > best) best = cosine
@@ -170,18 +179,19 @@ export class LabelVectors {
     return found
   }
 
-  /** Returns words of the catalogue with the highest products with the phrase. */
+  /** Returns words of the catalogue with the highest products with the phrase, best first; of equal products, the word with the lower number. */
   private mostSimilarWords(): number[] {
     const { similarWords, similarProducts } = this
     const { starts } = this.postings
     const best: number[] = []
-    let lowestProduct = 0
+    let lowestProduct = 1
     for (let i = 0; i < this.similarWordCount; i++) {
       const word = similarWords[i]!
       const product = similarProducts[word]!
-      if (product <= lowestProduct || starts[word + 1]! - starts[word]! > MAX_SKILLS_PER_WORD) continue
+      if (product < lowestProduct || starts[word + 1]! - starts[word]! > MAX_SKILLS_PER_WORD) continue
       let at = best.length
-      while (at > 0 && similarProducts[best[at - 1]!]! < product) at--
+      while (at > 0 && isBetter(product, word, similarProducts[best[at - 1]!]!, best[at - 1]!)) at--
+      if (at === MAX_SIMILAR_WORDS) continue
       best.splice(at, 0, word)
       if (best.length > MAX_SIMILAR_WORDS) best.pop()
       if (best.length === MAX_SIMILAR_WORDS) lowestProduct = similarProducts[best.at(-1)!]!
@@ -189,63 +199,45 @@ export class LabelVectors {
     return best
   }
 
-  /** Finds the words with similar signs. Comparing signs takes a small fraction of the time of multiplying all vectors. */
+  /** Finds the words with similar signs, and their products. Comparing signs takes a small fraction of the time of multiplying all vectors. */
   private findSimilarWords(): void {
-    const { knownWords, signatures, phraseVector, phraseSignature, similarWords, similarProducts } = this
+    const { knownWords, similarWords, similarProducts, products, productRounds, round } = this
     for (let i = 0; i < this.similarWordCount; i++) similarProducts[similarWords[i]!] = 0
-    phraseSignature.fill(0)
-    setSignature(phraseVector, 0, phraseVector.length, phraseSignature, 0)
-    const [bits0, bits1, bits2, bits3] = phraseSignature as unknown as [number, number, number, number]
-    const maxDifferences = Math.floor(phraseVector.length * MAX_DIFFERENT_SIGNS)
-    let count = 0
-    for (let i = 0, at = 0; i < knownWords.length; i++, at += INTEGERS_PER_SIGNATURE) {
-      const fours01 = countBitsPerFour(bits0 ^ signatures[at]!) + countBitsPerFour(bits1 ^ signatures[at + 1]!)
-      const fours23 = countBitsPerFour(bits2 ^ signatures[at + 2]!) + countBitsPerFour(bits3 ^ signatures[at + 3]!)
-      const eights =
-        (fours01 & 0x0f0f0f0f) +
-        ((fours01 >>> 4) & 0x0f0f0f0f) +
-        (fours23 & 0x0f0f0f0f) +
-        ((fours23 >>> 4) & 0x0f0f0f0f)
-      if (Math.imul(eights, 0x01010101) >>> 24 <= maxDifferences) similarWords[count++] = knownWords[i]!
+    const maxDifferences = Math.floor(this.model.dimensions * MAX_DIFFERENT_SIGNS)
+    const count = this.vectorProducts!.findSimilar(this.knownRows, maxDifferences)
+    const { similar } = this.vectorProducts!
+    for (let i = 0; i < count; i++) {
+      const word = knownWords[similar[i * 2]!]!
+      const product = similar[i * 2 + 1]!
+      similarWords[i] = word
+      similarProducts[word] = product
+      products[word] = product
+      productRounds[word] = round
     }
     this.similarWordCount = count
-    for (let i = 0; i < count; i++) similarProducts[similarWords[i]!] = this.computeProduct(similarWords[i]!)
   }
 
-  /** Computes the dot product of the vectors of the phrase and of a catalogue word, and caches it. */
+  /** Computes the dot product of the vectors of the phrase and of a catalogue word, and keeps it for this round. */
   private computeProduct(word: number): number {
-    const { phraseVector, model } = this
-    const { dimensions, vectors } = model
     const row = this.rows[word]!
-    let product = 0
-    if (row >= 0) {
-      const from = row * dimensions
-      for (let d = 0; d < dimensions; d++) product += Math.imul(phraseVector[d]!, vectors[from + d]!)
-    }
+    const product = row >= 0 ? this.vectorProducts!.productOf(row) : 0
     this.productRounds[word] = this.round
     this.products[word] = product
     return product
   }
 }
 
-export function* buildLabelVectors(labels: Labels, postings: Postings, model: WordVectors): SlicedTask<LabelVectors> {
+export function* buildLabelVectors(
+  labels: Labels,
+  postings: Postings,
+  skillWords: SkillWords,
+  model: WordVectors,
+): SlicedTask<LabelVectors> {
   const { words: catalogueWords } = labels.vocabulary
-  const { dimensions, vectors } = model
   const rows = new Int32Array(catalogueWords.length)
-  let knownCount = 0
   for (let word = 0; word < rows.length; word++) {
     rows[word] = rowOfWord(model, catalogueWords[word]!)
-    if (rows[word]! >= 0) knownCount++
     if (word % 2048 === 2047) yield
-  }
-  const knownWords = new Int32Array(knownCount)
-  const signatures = new Int32Array(knownCount * INTEGERS_PER_SIGNATURE)
-  for (let word = 0, i = 0; word < rows.length; word++) {
-    if (rows[word]! < 0) continue
-    const from = rows[word]! * dimensions
-    setSignature(vectors, from, dimensions, signatures, i * INTEGERS_PER_SIGNATURE)
-    knownWords[i++] = word
-    if (i % 2048 === 0) yield
   }
   const inverseLengths = new Float32Array(labels.entryIndexOfLabel.length)
   const unknownSquare = meanSquare(model)
@@ -261,24 +253,12 @@ export function* buildLabelVectors(labels: Labels, postings: Postings, model: Wo
     )
     yield
   }
-  return new LabelVectors(labels, postings, model, rows, knownWords, signatures, inverseLengths)
+  return new LabelVectors(labels, postings, skillWords, model, rows, inverseLengths)
 }
 
-/** Stores one bit for each number of a vector: 1 if it is positive. */
-function setSignature(
-  vectors: Int8Array | Int32Array,
-  from: number,
-  dimensions: number,
-  signatures: Int32Array,
-  to: number,
-): void {
-  for (let d = 0; d < dimensions; d++) if (vectors[from + d]! > 0) signatures[to + (d >> 5)]! |= 1 << (d & 31)
-}
-
-/** Returns the numbers of bits that are 1, for each group of four bits. */
-function countBitsPerFour(bits: number): number {
-  const pairs = bits - ((bits >>> 1) & 0x55555555)
-  return (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333)
+/** Whether an item has a higher value than another one, or the same value and a lower number. */
+function isBetter(value: number, number: number, otherValue: number, otherNumber: number): boolean {
+  return value > otherValue || (value === otherValue && number < otherNumber)
 }
 
 /** Returns the mean squared length of the vectors. */
