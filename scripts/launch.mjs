@@ -43,7 +43,13 @@ function bundleForNextStart() {
     if (existsSync(programFolder())) return
     const child = spawn(nodeBinary(), [join(root, 'scripts/modules/bundled-program.mjs')], { stdio: 'ignore' })
     child.on('error', () => {}) // the next start loads the modules one by one
-    child.on('spawn', () => setPriority(child.pid, constants.priority.PRIORITY_LOW))
+    child.on('spawn', () => {
+      try {
+        setPriority(child.pid, constants.priority.PRIORITY_LOW)
+      } catch {
+        // Some sandboxes forbid it. The server runs nevertheless.
+      }
+    })
     process.on('exit', () => child.kill())
   }, BUNDLING_DELAY_MS)
 }

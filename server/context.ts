@@ -13,6 +13,7 @@ import type { Clock } from './platform/clock.ts'
 import type { ConnectionSettings } from './platform/database/connection-settings.ts'
 import type { Database } from './platform/database/database.ts'
 import type { Listener } from './platform/database/listener.ts'
+import type { Uploads } from './platform/http/uploads.ts'
 import type { Queue } from './platform/jobs/queue.ts'
 import type { Log } from './platform/log.ts'
 import type { Metrics } from './platform/metrics.ts'
@@ -48,6 +49,8 @@ export interface Context {
   smtp: SmtpTransport | undefined
   channels: ChannelAdapters
   emailDomains: EmailDomains
+  /** Limits the uploads of all routes together. */
+  uploads: Uploads
   /** The key of the catalogue's admin routes. */
   adminKey: string
 }

@@ -15,6 +15,7 @@ import { openOwnSkills } from './items/own-skills.ts'
 import { openSmtp } from './mail/smtp.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import { openListener } from './platform/database/listener.ts'
+import { Uploads } from './platform/http/uploads.ts'
 import { type Job, openQueue, type Worker } from './platform/jobs/queue.ts'
 import { createLog, type Log } from './platform/log.ts'
 import {
@@ -167,6 +168,7 @@ async function openAll(
     smtp,
     channels,
     emailDomains,
+    uploads: new Uploads(),
     adminKey,
   }
   const queue = await openQueue({

@@ -56,6 +56,10 @@ export async function serve(config: Config, startedDatabase: StartedDatabase | u
     await closeContext()
     throw listenError(error, { ...config, variable: 'PORT' })
   })
+  const { port } = app.server.address() as AddressInfo
+  const address = localUrl(config.host, port)
+  const hasPublicUrl = config.publicUrl !== undefined
+  context.config.publicUrl ??= address
   const metricsServer =
     config.metrics.port === undefined
       ? undefined
@@ -69,26 +73,36 @@ export async function serve(config: Config, startedDatabase: StartedDatabase | u
   /** Ends the time in which the process still accepts connections. */
   const drainController = new AbortController()
   let firstSignalAt: number | undefined
-  for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    process.on(signal, () => {
-      firstSignalAt ??= performance.now()
-      if (performance.now() - firstSignalAt >= DUPLICATE_SIGNAL_MS) drainController.abort()
-      stop(signal)
-    })
+  let exitTimer: NodeJS.Timeout | undefined
+  const beginStop = (reason: string) => {
+    // From the first signal on, so that a database that does not respond while the work starts cannot delay the exit.
+    exitTimer ??= setTimeout(exitWithRunningWork, config.drainSeconds * 1000 + STOP_TIMEOUT_MS)
+    stop(reason)
+  }
+  const handleSignal = (signal: NodeJS.Signals) => {
+    firstSignalAt ??= performance.now()
+    if (performance.now() - firstSignalAt >= DUPLICATE_SIGNAL_MS) drainController.abort()
+    beginStop(signal)
+  }
+  const handleDisconnect = () => {
+    drainController.abort()
+    beginStop('disconnect')
+  }
+  process.on('SIGTERM', handleSignal)
+  process.on('SIGINT', handleSignal)
   // The channel closes when the launcher that started this process is killed.
-  if (process.channel)
-    process.on('disconnect', () => {
-      drainController.abort()
-      stop('disconnect')
-    })
-  const { port } = app.server.address() as AddressInfo
-  const address = localUrl(config.host, port)
-  const hasPublicUrl = config.publicUrl !== undefined
-  context.config.publicUrl ??= address
+  if (process.channel) process.on('disconnect', handleDisconnect)
   if (demo) await writeServerAddress(config.dataDir, address)
   await startWork(context).catch(async (error) => {
+    // Listeners of the process would keep it alive after the error.
+    process.off('SIGTERM', handleSignal)
+    process.off('SIGINT', handleSignal)
+    process.off('disconnect', handleDisconnect)
+    clearTimeout(exitTimer)
+    context.events.release()
     await app.close()
     metricsServer?.close()
+    await stopHeartbeat()
     await closeContext()
     throw error
   })
@@ -109,10 +123,6 @@ export async function serve(config: Config, startedDatabase: StartedDatabase | u
       : 'stopping',
   )
   await sleep(drainSeconds * 1000, undefined, { signal: drainController.signal }).catch(() => {})
-  const stopTimer = setTimeout(() => {
-    context.log.error(`requests or jobs in flight did not finish within ${STOP_TIMEOUT_MS / 1000} s, exiting`)
-    process.exit(1)
-  }, STOP_TIMEOUT_MS)
   context.events.release() // long polls must not delay the shutdown
   await gracefulClose.close()
   await app.close()
@@ -120,8 +130,12 @@ export async function serve(config: Config, startedDatabase: StartedDatabase | u
   metricsServer?.closeAllConnections()
   await stopHeartbeat()
   await closeContext()
-  clearTimeout(stopTimer)
   process.exit(0)
+
+  function exitWithRunningWork() {
+    context.log.error(`requests or jobs in flight did not finish within ${STOP_TIMEOUT_MS / 1000} s, exiting`)
+    process.exit(1)
+  }
 }
 
 /** Starts the work in the background, which requests do not need. Before it, reads the data files that messages need, so that an invalid one stops the server. */

@@ -89,9 +89,14 @@ export async function writeProgramBundles() {
 
 /** Keeps several folders, because a running server loads further modules from the one with which it was started. */
 async function removeOldBundles() {
-  const folders = readdirSync(CACHE).map((name) => join(CACHE, name))
-  const newestFirst = folders.sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)
-  for (const path of newestFirst.slice(MAX_FOLDERS)) await rm(path, { recursive: true, force: true })
+  // Other processes can rename or remove a folder in the meantime.
+  const folders = readdirSync(CACHE).flatMap((name) => {
+    const path = join(CACHE, name)
+    const stats = statSync(path, { throwIfNoEntry: false })
+    return stats ? [{ path, changedAt: stats.mtimeMs }] : []
+  })
+  const newestFirst = folders.sort((a, b) => b.changedAt - a.changedAt)
+  for (const { path } of newestFirst.slice(MAX_FOLDERS)) await rm(path, { recursive: true, force: true })
 }
 
 /** Gives a module the URL that it had before it was bundled, because it finds files next to it in this way. */

@@ -231,7 +231,7 @@ test('a change that commits late is listed after the results that were already r
 test('new results are listed at once, although their first change is not committed yet', async () => {
   const { get, context, clock, scope, candidateIds } = await enrolMany(3)
   const commit = await changeSlowly(context, clock, candidateIds[0]!)
-  const list = get('/results')
+  const assigned = assignListPositions(context.db, context.clock, scope, Array(1000).fill(20))
   await until(async () => {
     const { rows } = await sql`
       select from candidate_progress where org_id = ${scope.orgId} and listed_at is not null`.execute(
@@ -240,7 +240,8 @@ test('new results are listed at once, although their first change is not committ
     return rows.length === 2
   })
   await commit()
-  assert.equal((await list).body.data.items.length, 3)
+  await assigned
+  assert.equal((await get('/results')).body.data.items.length, 3)
 })
 
 test('a result that changes while a page is read stays at its position, and appears again at its new one', async () => {

@@ -78,7 +78,7 @@ const MAX_BATCH_RESULTS = 2000
 
 /** Maximum number of new results that a reader waits for, if other transactions are changing them. */
 const MAX_AWAITED_RESULTS = 100
-/** Delays before the changes are looked for again. */
+/** Delays between the attempts to list new results. */
 const AWAIT_DELAYS_MS = [10, 20, 40, 80, 160, 320]
 
 /**
@@ -90,7 +90,12 @@ const AWAIT_DELAYS_MS = [10, 20, 40, 80, 160, 320]
  * is waited for, for about half a second: otherwise a caller who has just enrolled candidates would not find all of them, because their
  * first messages are being prepared.
  */
-export async function assignListPositions(db: Database, clock: Clock, { orgId, mode }: OrgScope): Promise<void> {
+export async function assignListPositions(
+  db: Database,
+  clock: Clock,
+  { orgId, mode }: OrgScope,
+  awaitDelaysMs: number[] = AWAIT_DELAYS_MS,
+): Promise<void> {
   const positionTime =
     mode === 'live'
       ? sql`updated_at`
@@ -99,7 +104,7 @@ export async function assignListPositions(db: Database, clock: Clock, { orgId, m
   if (!(await hasUnlistedChanges())) return
   await assignAll()
   let awaitedIds = await findNewResults()
-  for (const delayMs of AWAIT_DELAYS_MS) {
+  for (const delayMs of awaitDelaysMs) {
     if (awaitedIds.length === 0) return
     await sleep(delayMs)
     await assignAll()
@@ -142,7 +147,7 @@ export async function assignListPositions(db: Database, clock: Clock, { orgId, m
         returning p.listed_at
       ), latest as (
         update result_listings set listed_until = greatest(listed_until, (select max(listed_at) from positioned))
-        where org_id = ${orgId} and mode = ${mode}
+        where org_id = ${orgId} and mode = ${mode} and exists (select from positioned)
       )
       select count(*)::int as count from positioned`.execute(tx)
     return rows[0]!.count

@@ -22,7 +22,7 @@ import {
 } from '../platform/http/body.ts'
 import { parseJson } from '../platform/http/json.ts'
 import type { App } from '../platform/http/server.ts'
-import { declaredBytes, Uploads } from '../platform/http/uploads.ts'
+import { declaredBytes } from '../platform/http/uploads.ts'
 import { hashToken } from '../platform/token-hash.ts'
 import { fieldOf, isMissing } from './fields.ts'
 import { findOrganisationOf, getSession, isSessionToken, sessionNotFoundProblem } from './sessions.ts'
@@ -79,7 +79,7 @@ const UNKNOWN_TOKEN_RATE_LIMIT: Rule = { name: 'unknown-session-tokens', kind: '
  * session and the fields.
  */
 export function guardVerificationRoutes(app: App, context: Context): void {
-  const uploads = new Uploads()
+  const { uploads } = context
   app.decorateRequest('sessionCaller', null as never)
   app.addHook('onRoute', ({ config, url, method }) => {
     if (config?.auth === undefined) throw new Error(`${method} ${url} must declare its auth method`)

@@ -57,8 +57,7 @@ export const SessionRecord = named(
     email: Type.String({ description: 'Email address of the person.' }),
     name: Type.Union([Type.String(), Type.Null()], { description: 'The name of the person, which colleagues see.' }),
     language: Type.Union([AccountLanguageSchema, Type.Null()], {
-      description:
-        'The language of emails, which the person has chosen. Null: none was chosen, and emails are in English.',
+      description: 'The language of emails, which the person has chosen. Null: none was chosen.',
     }),
     csrf: Type.String({ description: 'CSRF token. Send it in the `x-csrf-token` header with every write.' }),
     expires_at: Type.String(),

@@ -7,7 +7,7 @@ import { ItemImport } from '../../items/schema.ts'
 import { readRawBody } from '../../platform/http/body.ts'
 import { success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
-import { declaredBytes, Uploads } from '../../platform/http/uploads.ts'
+import { declaredBytes } from '../../platform/http/uploads.ts'
 import { recordRequestAudit } from '../auth/guards.ts'
 import { ItemSources } from '../organisation/schema.ts'
 import { successResponse } from '../schema.ts'
@@ -25,8 +25,7 @@ const SourcesQuery = Type.Object({ skill_ids: Type.String({ maxLength: 1000, pat
 
 /** Routes for the question bank of an organisation that the partner API does not have. */
 export function itemBankRoutes(app: App, context: Context): void {
-  const { db, vault, clock } = context
-  const uploads = new Uploads()
+  const { db, vault, clock, uploads } = context
 
   app.post(
     '/orgs/:org/:mode/items/upload',

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import { problem } from '../../api/problem.ts'
 
-/** Of a person or session. */
+/** Maximum number of simultaneous uploads of a person or session. */
 const MAX_UPLOADS_PER_UPLOADER = 2
-/** Of all uploads that this process receives or handles at the same time. */
+/** Maximum size of all uploads that a process receives or handles at the same time. */
 const MAX_UPLOAD_BYTES = 64 * 1024 * 1024
 /** A caller can hold an upload open for minutes without sending it. One organisation must not keep all others from uploading. */
 const MAX_UPLOAD_BYTES_PER_ORGANISATION = MAX_UPLOAD_BYTES / 2
