@@ -459,7 +459,7 @@ export interface ConsoleSession {
   email: string
   /** The name of the person, which colleagues see. */
   name: string | null
-  /** The language of emails, which the person has chosen. Null: none was chosen, and emails are in English. */
+  /** The language of emails, which the person has chosen. Null: none was chosen. */
   language: AccountLanguage | null
   /** CSRF token. Send it in the `x-csrf-token` header with every write. */
   csrf: string

@@ -125,6 +125,21 @@ test('the language is stored with the account, also one that was chosen before s
   assert.equal(await accountLanguage(), 'en')
 })
 
+test('the language of one account does not become that of the next one in the same browser', async (t) => {
+  const { app, orgId } = await startRecruiterConsole(t)
+  const first = await signInMember(app, orgId, 'recruiter')
+  const second = await signInMember(app, orgId, 'viewer')
+  await (await signIn(app, first.email)).put('/account/language', { language: 'hi' })
+  const page = await openConsolePage(t, app, { email: first.email })
+  await getNavLink(page, 'वर्कफ़्लो').waitFor()
+
+  await page.context().clearCookies()
+  await page.goto(await createTestSignInLink(app, second.email))
+  await getNavLink(page, 'Workflows').waitFor()
+  const session = (await (await signIn(app, second.email)).get('/session')).body.data
+  assert.equal(session.language, null)
+})
+
 test('the sign-in email is in the language of the sign-in page', async (t) => {
   const app = await startApp(t, { worker: true })
   const { orgId } = await app.fixtures.createOrg()

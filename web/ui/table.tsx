@@ -56,6 +56,9 @@ export function Table<T>({
 }: Props<T>) {
   const { wrapper, isScrollable } = useScrollable()
   const [moreError, setMoreError] = useState<string>()
+  const firstKey = rows?.[0] && keyOf(rows[0])
+  // The error of a list must not remain below another one, such as after a change of the filter.
+  useEffect(() => setMoreError(undefined), [firstKey])
   if (rows?.length === 0) return <div class="empty card">{empty}</div>
   return (
     <div

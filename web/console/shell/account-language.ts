@@ -1,6 +1,6 @@
 import type { ConsoleSession } from '../../api-types/console.ts'
-import { chooseLanguage, readChosenLanguage } from '../../translations/load.ts'
-import { currentLanguage, type Language } from '../../translations/translate.ts'
+import { browserLanguage, readChosenLanguage, showAccountLanguage } from '../../translations/load.ts'
+import type { Language } from '../../translations/translate.ts'
 import { api } from './api.ts'
 
 /** Stores the language of emails with the account. */
@@ -13,9 +13,7 @@ export async function saveAccountLanguage(language: Language): Promise<void> {
  * was chosen before the sign-in, or the one of the browser unless that is English, the default.
  */
 export function applyAccountLanguage({ language }: ConsoleSession): void {
-  const chosen = readChosenLanguage()
-  if (language === null) {
-    const shown = chosen ?? (currentLanguage() === 'en' ? undefined : currentLanguage())
-    if (shown) void saveAccountLanguage(shown)
-  } else if (!chosen && language !== currentLanguage()) chooseLanguage(language)
+  const missing = language === null ? (readChosenLanguage() ?? browserLanguage()) : undefined
+  if (missing && (missing !== 'en' || readChosenLanguage())) void saveAccountLanguage(missing)
+  showAccountLanguage(language ?? undefined)
 }
