@@ -8,7 +8,7 @@ export function print(command: Command, value: unknown, toText: () => string): v
   printStyled(command, value, () => removeControls(toText()))
 }
 
-/** Prints like `print`, with the colours of the text, which must contain no unchecked text of other people. */
+/** Prints like `print`, with the colours of the text. The caller must remove control characters from stored texts. */
 export function printStyled(command: Command, value: unknown, toText: () => string): void {
   const { json } = command.optsWithGlobals<{ json?: boolean }>()
   process.stdout.write(`${json ? escapeControls(JSON.stringify(value, null, 2)) : toText()}\n`)

@@ -18,11 +18,11 @@ interface Response {
 }
 
 /** The numbers of newest responses that are compared with the ones before them. */
-const WINDOWS = [60, 80, 110, 150, 200, 270, 360, 480]
+const WINDOW_SIZES = [60, 80, 110, 150, 200, 270, 360, 480]
 const MIN_EARLIER_RESPONSES = 60
 /**
- * A leak must explain the newest responses this many times as well, divided by their number. The shorter a window is, the more
- * independent windows there are, and the more of them look like a leak by chance.
+ * An item has leaked if the likelihood ratio of a leak exceeds this number divided by the size of the window. The shorter a window is, the
+ * more independent windows there are, and the more of them look like a leak by chance.
  */
 const LEAK_RATIO = 36_000
 /** Deviation, in standard errors, from which the newest responses are correct more often than before. Without it, nothing has leaked. */
@@ -34,7 +34,7 @@ const PREKNOWLEDGE_SHARES = [0.4, 0.6, 0.8, 0.95]
 export function isLeaked(responses: readonly Response[], priorDifficulty: number): boolean {
   const earlier = countResponses(responses)
   const newest = countResponses([])
-  for (const window of WINDOWS) {
+  for (const window of WINDOW_SIZES) {
     if (responses.length - window < Math.max(MIN_EARLIER_RESPONSES, window / 2)) return false
     while (newest.count < window) {
       const response = responses[responses.length - 1 - newest.count]!
@@ -50,7 +50,7 @@ const ABILITY_STEP = 0.5
 const MAX_ABILITY = 4
 const REST_ABILITIES = Array.from(
   { length: (2 * MAX_ABILITY) / ABILITY_STEP + 1 },
-  (_, index) => -MAX_ABILITY + index / 2,
+  (_, index) => -MAX_ABILITY + index * ABILITY_STEP,
 )
 
 /** Numbers of responses by the ability that the person's other responses show, so that the time does not grow with the responses. */
@@ -250,14 +250,14 @@ function newLanguageShare(earlier: ResponseCounts, newest: ResponseCounts): numb
 
 /** Returns a function that returns the likelihoods of the newest responses without a leak, and with each share of people who know the key. */
 function newestLikelihoods(group: Group): (discrimination: number, difficulty: number) => number[] {
-  const known = new Map<string, number[]>()
+  const likelihoodsByCurve = new Map<string, number[]>()
   return (discrimination, difficulty) => {
     const key = `${discrimination} ${difficulty}`
-    const cached = known.get(key)
+    const cached = likelihoodsByCurve.get(key)
     if (cached) return cached
     const probabilities = correctProbabilities(group, discrimination, difficulty)
     const likelihoods = [0, ...PREKNOWLEDGE_SHARES].map((share) => logLikelihood(group.counts, probabilities, share))
-    known.set(key, likelihoods)
+    likelihoodsByCurve.set(key, likelihoods)
     return likelihoods
   }
 }

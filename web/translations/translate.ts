@@ -16,7 +16,7 @@ export function currentLanguage(): Language {
   return language
 }
 
-/** Returns the locale of numbers and dates: undefined stands for the one of the browser, if that has the language of the page. */
+/** Returns the locale of numbers and dates: undefined means the locale of the browser, if it has the language of the page. */
 export function displayLocale(): string | undefined {
   return language === 'en' && /^en\b/i.test(navigator.language) ? undefined : `${language}-IN`
 }

@@ -39,7 +39,7 @@ export interface SignInRequest {
 }
 
 /**
- * Emails a sign-in link to a member or an operator, in their language, or else in that of the sign-in page. Returns false if nobody has
+ * Emails a sign-in link to a member or an operator, in their language, or else in that of the sign-in page. Returns false if no account has
  * the address.
  */
 export async function sendSignInLink(

@@ -284,7 +284,7 @@ function TextFields({ text, original, errorAt, onChange, onOptionCount, onRemove
     </fieldset>
   )
 
-  /** The language is the title of the card; screen readers hear it at every field. */
+  /** The language is the title of the card; screen readers announce it with every field. */
   function describeLanguage(label: string) {
     return { lang: language, 'aria-label': t('{label}, in {language}', { label, language: name }) }
   }
