@@ -128,3 +128,9 @@ test('a model without words has no similar rows', () => {
   assert.deepEqual(products.setPhrase(['welding']), { knownCount: 0, length: 0 })
   assert.equal(products.findSimilar(noNumbers, 100), 0)
 })
+
+test('a model with more than 128 dimensions is rejected', () => {
+  assert.throws(() => new VectorProducts(modelWith(129, new Int8Array(WORD_COUNT * 129))), {
+    message: /at most 128 dimensions; got 129\b/,
+  })
+})
