@@ -141,9 +141,9 @@ export class SkillIndex {
     return this.extractor.extract(text, limit).map(this.toExtractedSkill)
   }
 
-  /** The same as `extract`, in time slices of some milliseconds. Between two slices, the server can process requests. */
-  async extractInSlices(text: string, limit = 25): Promise<ExtractedSkill[]> {
-    return (await this.extractor.extractInSlices(text, limit)).map(this.toExtractedSkill)
+  /** The same as `extract`, in time slices of `sliceMs` milliseconds. Between two slices, the server can process requests. */
+  async extractInSlices(text: string, limit = 25, sliceMs?: number): Promise<ExtractedSkill[]> {
+    return (await this.extractor.extractInSlices(text, limit, sliceMs)).map(this.toExtractedSkill)
   }
 
   /** Returns the labels of the catalogue that a text contains. Used to train the span tagger. */

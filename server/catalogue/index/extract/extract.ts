@@ -126,9 +126,9 @@ export class Extractor {
     return runSync(this.extractSliced(text, limit))
   }
 
-  /** The same in time slices of some milliseconds, because matching the clauses of a long text takes long. */
-  extractInSlices(text: string, limit: number): Promise<ExtractedEntry[]> {
-    return runInSlices(this.extractSliced(text, limit))
+  /** The same in time slices of `sliceMs` milliseconds, because matching the clauses of a long text takes long. */
+  extractInSlices(text: string, limit: number, sliceMs?: number): Promise<ExtractedEntry[]> {
+    return runInSlices(this.extractSliced(text, limit), sliceMs)
   }
 
   private *extractSliced(text: string, limit: number): SlicedTask<ExtractedEntry[]> {

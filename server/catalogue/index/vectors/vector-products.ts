@@ -1,8 +1,9 @@
 import { BLOCK_BYTES, createVectorModule, type MemoryLayout, type VectorModule } from './wasm-module.ts'
 import { rowOfWord, type WordVectors } from './word-vectors.ts'
 
-/** The signs of a vector are stored as bits in this many bytes, which is enough for 128 dimensions. */
+/** The signs of a vector are stored as bits in this many bytes. */
 const SIGN_BYTES = 16
+const MAX_DIMENSIONS = SIGN_BYTES * 8
 /** The vectors begin at multiples of this, because the processor reads two cache lines together. */
 const CACHE_LINE_PAIR_BYTES = 128
 
@@ -25,6 +26,10 @@ export class VectorProducts {
 
   constructor(model: WordVectors) {
     const { dimensions, vectors, hashes } = model
+    if (dimensions > MAX_DIMENSIONS)
+      throw new Error(
+        `A model of word vectors must have at most ${MAX_DIMENSIONS} dimensions; got ${dimensions}. Train it with vectors of fewer dimensions, as described in training/README.md.`,
+      )
     const layout = layoutFor(dimensions, hashes.length)
     this.model = model
     this.module = createVectorModule(layout)
