@@ -15,6 +15,7 @@ import { CandidateWork, useCandidateWork } from './candidate-work.tsx'
 import { LiveResult } from './live-result.tsx'
 import { Outcome } from './result-output.tsx'
 import { reportPdfUrl, ShareReport } from './share-report.tsx'
+import { Qualified } from './verdict.tsx'
 import './results.css'
 import { channelName, languageName, noMessageSentText, PERSONAS } from '../shared/labels.ts'
 import { Link, type Params } from '../shell/router.tsx'
@@ -35,6 +36,9 @@ export default function CandidatePage({ params }: { params: Params }) {
   )
   const work = useCandidateWork(params.candidate_id)
   useEffect(() => setIsPending(data === undefined || data.status === 'pending'), [data?.status])
+  useEffect(() => {
+    if (data && work.data && data.status !== work.data.status) void work.reload() // load the verdict
+  }, [data?.status, work.data?.status])
   if (error) return <Notice kind="bad">{error.message}</Notice>
   if (!data || !(work.data || work.error)) return <h1 class="waiting">Candidate</h1>
   const hasEnded = data.status !== 'pending'
@@ -46,7 +50,12 @@ export default function CandidatePage({ params }: { params: Params }) {
       </p>
       <div class="page-head">
         <h1>
-          {data.name} <Outcome result={data} />
+          {data.name}{' '}
+          {data.status === 'completed' && work.data?.status === 'completed' ? (
+            <Qualified status="completed" qualified={work.data.output.qualified} />
+          ) : (
+            <Outcome result={data} />
+          )}
         </h1>
         <div class="row">
           {context.mode === 'test' && (
