@@ -75,26 +75,7 @@ export default function CandidatePage({ params }: { params: Params }) {
             : t('The candidate gets a new link with the next message.')}
         </Notice>
       )}
-      <div class="two-columns">
-        <section class="card" aria-label={t('Conversation')}>
-          <h2>{t('Conversation')}</h2>
-          {data.messages.length === 0 ? (
-            <p class="soft">
-              {hasEnded ? noMessageSentText(data) : t('No message has been sent yet.')}{' '}
-              {data.next_contact_at &&
-                richText('The first message is scheduled for {time}.', { time: <Time at={data.next_contact_at} /> })}
-            </p>
-          ) : (
-            <Conversation messages={data.messages} detailed />
-          )}
-          {data.status === 'pending' && data.messages.length > 0 && data.next_contact_at && (
-            <p class="channel-mark">
-              {richText('Next follow-up: {time}, unless the candidate replies', {
-                time: <Time at={data.next_contact_at} />,
-              })}
-            </p>
-          )}
-        </section>
+      <div class="two-columns side-first">
         <div class="stack">
           <CandidateWork work={work} />
           <LiveResult resultId={data.result_id} messageCount={data.messages.length}>
@@ -128,6 +109,25 @@ export default function CandidatePage({ params }: { params: Params }) {
             </DescriptionList>
           </LiveResult>
         </div>
+        <section class="card" aria-label={t('Conversation')}>
+          <h2>{t('Conversation')}</h2>
+          {data.messages.length === 0 ? (
+            <p class="soft">
+              {hasEnded ? noMessageSentText(data) : t('No message has been sent yet.')}{' '}
+              {data.next_contact_at &&
+                richText('The first message is scheduled for {time}.', { time: <Time at={data.next_contact_at} /> })}
+            </p>
+          ) : (
+            <Conversation messages={data.messages} detailed />
+          )}
+          {data.status === 'pending' && data.messages.length > 0 && data.next_contact_at && (
+            <p class="channel-mark">
+              {richText('Next follow-up: {time}, unless the candidate replies', {
+                time: <Time at={data.next_contact_at} />,
+              })}
+            </p>
+          )}
+        </section>
       </div>
       {isRevoking && (
         <Confirm

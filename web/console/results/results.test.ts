@@ -91,6 +91,8 @@ test("a recruiter revokes a candidate's link, and the audit log shows it", async
   assert.equal(await openedPage(newLink), 200)
   await page.setViewportSize({ width: 360, height: 640 })
   await checkPage(page, 'link-revoked-360')
+  const topOf = async (region: string) => (await page.getByRole('region', { name: region }).boundingBox())!.y
+  assert.ok((await topOf('Result')) < (await topOf('Conversation')), 'the result is above the conversation')
   await page.goto(`${app.url}/console/${orgId}/test/audit`)
   await page.getByText("Revoked a candidate's link in campaign").waitFor()
 })
