@@ -12,7 +12,7 @@ import { useData, useList } from '../shell/loading.ts'
 import { campaignName } from './campaign-names.ts'
 import './campaigns.css'
 import { interestText, Outcome } from '../results/result-output.tsx'
-import { Qualified, VerdictSummary } from '../results/verdict.tsx'
+import { NotInterested, Qualified, VerdictSummary } from '../results/verdict.tsx'
 import { Confirm } from '../shared/confirm.tsx'
 import { DescriptionItem, DescriptionList } from '../shared/description-list.tsx'
 import { useFlashMessage } from '../shared/flash-message.ts'
@@ -233,7 +233,8 @@ export default function CampaignPage({ params }: { params: Params }) {
                 <>
                   <Link to={context.pagePath(`/results/${result_id}`)}>
                     <Qualified status={status} qualified={output.qualified} />
-                  </Link>
+                  </Link>{' '}
+                  <NotInterested interest={output.interest} />
                   <VerdictSummary verdict={{ ...output, knocked_out_by }} />
                 </>
               ) : (

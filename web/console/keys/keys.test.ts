@@ -202,7 +202,7 @@ test('a key is named when it is created, and renamed later', async (t) => {
   await checkPage(page, 'keys-named')
 
   await page.goto(`${app.url}/console/${orgId}/test/audit`)
-  await page.getByRole('cell', { name: `Renamed key ${keyId} key name: Ashby production` }).waitFor()
+  await page.getByRole('cell', { name: `Renamed key ${keyId} · key name: Ashby production` }).waitFor()
 })
 
 test('an owner lists the websites that may embed pages, and sees which line is wrong', async (t) => {

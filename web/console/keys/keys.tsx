@@ -128,7 +128,7 @@ export default function Keys() {
                   <button type="button" class="plain flush" onClick={() => setDialog({ kind: 'addresses', key })}>
                     {t('Addresses')}
                   </button>
-                  <button type="button" class="plain flush" onClick={() => setDialog({ kind: 'revoke', key })}>
+                  <button type="button" class="plain flush bad-text" onClick={() => setDialog({ kind: 'revoke', key })}>
                     {t('Revoke')}
                   </button>
                 </span>

@@ -106,7 +106,7 @@ export default function Members() {
                           {t('Resend invitation')}
                         </button>
                       )}
-                      <button type="button" class="plain flush" onClick={() => setRemoving(member)}>
+                      <button type="button" class="plain flush bad-text" onClick={() => setRemoving(member)}>
                         {t('Remove')}
                       </button>
                     </span>

@@ -15,6 +15,7 @@ import { CandidateWork, useCandidateWork } from './candidate-work.tsx'
 import { LiveResult } from './live-result.tsx'
 import { Outcome } from './result-output.tsx'
 import { reportPdfUrl, ShareReport } from './share-report.tsx'
+import { Qualified } from './verdict.tsx'
 import './results.css'
 import { channelName, languageName, noMessageSentText, PERSONAS } from '../shared/labels.ts'
 import { Link, type Params } from '../shell/router.tsx'
@@ -35,6 +36,9 @@ export default function CandidatePage({ params }: { params: Params }) {
   )
   const work = useCandidateWork(params.candidate_id)
   useEffect(() => setIsPending(data === undefined || data.status === 'pending'), [data?.status])
+  useEffect(() => {
+    if (data && work.data && data.status !== work.data.status) void work.reload() // load the verdict
+  }, [data?.status, work.data?.status])
   if (error) return <Notice kind="bad">{error.message}</Notice>
   if (!data || !(work.data || work.error)) return <h1 class="waiting">Candidate</h1>
   const hasEnded = data.status !== 'pending'
@@ -46,7 +50,12 @@ export default function CandidatePage({ params }: { params: Params }) {
       </p>
       <div class="page-head">
         <h1>
-          {data.name} <Outcome result={data} />
+          {data.name}{' '}
+          {data.status === 'completed' && work.data?.status === 'completed' ? (
+            <Qualified status="completed" qualified={work.data.output.qualified} />
+          ) : (
+            <Outcome result={data} />
+          )}
         </h1>
         <div class="row">
           {context.mode === 'test' && (
@@ -66,26 +75,7 @@ export default function CandidatePage({ params }: { params: Params }) {
             : t('The candidate gets a new link with the next message.')}
         </Notice>
       )}
-      <div class="two-columns">
-        <section class="card" aria-label={t('Conversation')}>
-          <h2>{t('Conversation')}</h2>
-          {data.messages.length === 0 ? (
-            <p class="soft">
-              {hasEnded ? noMessageSentText(data) : t('No message has been sent yet.')}{' '}
-              {data.next_contact_at &&
-                richText('The first message is scheduled for {time}.', { time: <Time at={data.next_contact_at} /> })}
-            </p>
-          ) : (
-            <Conversation messages={data.messages} detailed />
-          )}
-          {data.status === 'pending' && data.messages.length > 0 && data.next_contact_at && (
-            <p class="channel-mark">
-              {richText('Next follow-up: {time}, unless the candidate replies', {
-                time: <Time at={data.next_contact_at} />,
-              })}
-            </p>
-          )}
-        </section>
+      <div class="two-columns side-first">
         <div class="stack">
           <CandidateWork work={work} />
           <LiveResult resultId={data.result_id} messageCount={data.messages.length}>
@@ -119,6 +109,25 @@ export default function CandidatePage({ params }: { params: Params }) {
             </DescriptionList>
           </LiveResult>
         </div>
+        <section class="card" aria-label={t('Conversation')}>
+          <h2>{t('Conversation')}</h2>
+          {data.messages.length === 0 ? (
+            <p class="soft">
+              {hasEnded ? noMessageSentText(data) : t('No message has been sent yet.')}{' '}
+              {data.next_contact_at &&
+                richText('The first message is scheduled for {time}.', { time: <Time at={data.next_contact_at} /> })}
+            </p>
+          ) : (
+            <Conversation messages={data.messages} detailed />
+          )}
+          {data.status === 'pending' && data.messages.length > 0 && data.next_contact_at && (
+            <p class="channel-mark">
+              {richText('Next follow-up: {time}, unless the candidate replies', {
+                time: <Time at={data.next_contact_at} />,
+              })}
+            </p>
+          )}
+        </section>
       </div>
       {isRevoking && (
         <Confirm

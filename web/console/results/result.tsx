@@ -12,6 +12,7 @@ import { CandidateWork, useCandidateWork } from './candidate-work.tsx'
 import { useResultMandate } from './result-mandate.ts'
 import { Outcome, ResultOutput } from './result-output.tsx'
 import { reportPdfUrl, ShareReport } from './share-report.tsx'
+import { Qualified } from './verdict.tsx'
 import './results.css'
 import { channelName, languageName } from '../shared/labels.ts'
 import { Link, type Params, ParentLink } from '../shell/router.tsx'
@@ -48,7 +49,12 @@ export default function ResultPage({ params }: { params: Params }) {
       <p>{parentLink}</p>
       <div class="page-head">
         <h1>
-          {candidate.name} <Outcome result={data} />
+          {candidate.name}{' '}
+          {data.status === 'completed' ? (
+            <Qualified status={data.status} qualified={output.qualified} />
+          ) : (
+            <Outcome result={data} />
+          )}
         </h1>
         <div class="row">
           <Link class="button" to={context.pagePath(`/candidates/${candidate.candidate_id}`)}>

@@ -22,7 +22,7 @@ import { ColumnChoice, useHiddenColumns } from './column-choice.tsx'
 import { DECISION_NAMES, DecisionCell } from './decision.tsx'
 import { OPEN_ASSIGNMENTS_QUERY } from './open-assignments.ts'
 import { interestText, Outcome } from './result-output.tsx'
-import { Qualified, VerdictSummary } from './verdict.tsx'
+import { NotInterested, Qualified, VerdictSummary } from './verdict.tsx'
 import './results.css'
 import './result-rows.css'
 import { CANDIDATE_STATUS_NAMES } from '../campaigns/status-names.ts'
@@ -100,6 +100,12 @@ export default function Results() {
         )}
       </p>
       <SavedViews page="results">
+        <BuiltInView page="results" query="verdict=to_call">
+          {t('To call')}
+        </BuiltInView>
+        <BuiltInView page="results" query="verdict=undecided">
+          {t('Undecided')}
+        </BuiltInView>
         {isAssignable && (
           <BuiltInView page="results" query={OPEN_ASSIGNMENTS_QUERY}>
             {t('Assigned to me ({count})', { count: (open.data?.total ?? 0).toLocaleString(displayLocale()) })}
@@ -260,6 +266,7 @@ function candidateColumns(context: OrgContext): CandidateColumn[] {
         ) : (
           <div class="outcome-lines">
             <Qualified status={result.status} qualified={result.output.qualified} />{' '}
+            <NotInterested interest={result.output.interest} />{' '}
             <VerdictSummary verdict={{ ...result.output, knocked_out_by: result.knocked_out_by }} />
           </div>
         ),

@@ -1,4 +1,4 @@
-import type { KnockoutAnswer, ResultStatus } from '../../api-types/partner.ts'
+import type { KnockoutAnswer, ResultOutput, ResultStatus } from '../../api-types/partner.ts'
 import { displayLocale, t } from '../../translations/translate.ts'
 import { capitalise } from '../shared/capitalise.ts'
 import { type DescribedOutput, describeReasons, describeVerifiedSkills } from './verdict-texts.ts'
@@ -12,6 +12,11 @@ export function Qualified({ status, qualified }: { status: ResultStatus; qualifi
   ) : (
     <span class="badge bad">{t('Not qualified')}</span>
   )
+}
+
+/** Marks a candidate who turned the job down, and is not to be called although the answers qualify. */
+export function NotInterested({ interest }: Pick<ResultOutput, 'interest'>) {
+  return interest === 'not_interested' ? <span class="badge">{t('Not interested')}</span> : null
 }
 
 interface ListedVerdict extends Pick<DescribedOutput, 'qualified' | 'reasons' | 'skills'> {

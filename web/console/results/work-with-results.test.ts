@@ -108,6 +108,7 @@ test('a member who gets candidates assigned is notified, counts them, opens them
   await checkPage(assignee, 'result-decision')
   await assignee.getByRole('link', { name: 'View conversation' }).click()
   await assignee.getByRole('heading', { level: 2, name: 'Conversation' }).waitFor()
+  await waitForHeading(assignee, 'Person 4 Qualified')
   await work.getByRole('button', { name: 'Shortlisted', pressed: true }).click()
   await work.getByRole('button', { name: 'Shortlisted', pressed: false }).waitFor()
   await checkPage(assignee, 'candidate-decision')
