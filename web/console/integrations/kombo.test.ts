@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { simulations } from '../../../cli/simulated-ats/simulations.ts'
-import { checkPage, getButton, getDialog, openConsolePage, waitForHeading } from '../../../test/browser/console-page.ts'
+import { checkPage, getButton, getDialog, openConsolePage } from '../../../test/browser/console-page.ts'
 import { startApp } from '../../../test/support/app.ts'
 import { ATS_CREDENTIALS, aPerson, startReports } from '../../../test/support/ats/connection.ts'
 import { runClock } from '../../../test/support/clock.ts'
@@ -84,7 +84,7 @@ test('Kombo is connected in three steps without a key; rejected orders have a na
   await getButton(page, 'Send again: last report about Asha Verma').click()
   await until(() => rejected.reports === 2)
   await page.getByRole('link', { name: 'Asha Verma' }).click()
-  await waitForHeading(page, /^Person /)
+  await getButton(page, 'Show the data').waitFor()
   await page.goBack()
   await getButton(page, 'Reports (1) about Asha Verma').waitFor()
 
