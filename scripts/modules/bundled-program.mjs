@@ -104,7 +104,8 @@ function keepLocations() {
   return {
     name: 'keep-locations',
     transform(code, id) {
-      if (!code.includes('import.meta.url')) return undefined
+      // A module of the bundler has no file, and finds packages from the bundle.
+      if (id.startsWith('\0') || !code.includes('import.meta.url')) return undefined
       const path = relative(join(CACHE, 'any'), id).split(sep).join('/')
       return code.replaceAll('import.meta.url', `new URL(${JSON.stringify(path)}, import.meta.url).href`)
     },
