@@ -28,14 +28,14 @@ test('a recruiter chooses Hindi, and sees the menu, a campaign and a result in H
   await getNavLink(page, 'नतीजे').click()
   await waitForHeading(page, 'नतीजे')
   await page.getByRole('table').getByRole('link').first().click()
-  await page.getByRole('main').getByText('पूरा', { exact: true }).first().waitFor()
+  await page.locator('h1 .badge').getByText(/योग्य/).waitFor()
   await checkPage(page, 'hindi-result')
 
   await page.getByRole('link', { name: /^सूचनाएँ/ }).click()
   await page.getByRole('link', { name: '“March intake” में 2 उम्मीदवार योग्य पाए गए' }).waitFor()
   await checkPage(page, 'hindi-notifications')
   await page.goBack()
-  await page.getByRole('main').getByText('पूरा', { exact: true }).first().waitFor()
+  await page.locator('h1 .badge').getByText(/योग्य/).waitFor()
 
   await page.setViewportSize({ width: 360, height: 640 })
   await checkPage(page, 'hindi-result-360')

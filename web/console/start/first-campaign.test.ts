@@ -39,17 +39,17 @@ test('an operator completes the guided first campaign, and grants the missing cr
   await page.getByText('The eleven test candidates have finished.').waitFor({ timeout: 80_000 })
   const row = (name: string) => page.getByRole('row').filter({ hasText: name }).innerText()
   for (const [name, text] of [
-    ['Asha Rao', /Passes\s+completed\s+yes\s+interested/],
-    ['Imran Khan', /Knocked out\s+completed\s+no/],
-    ['Kavita Singh', /Fails skills\s+completed\s+no/],
-    ['Suresh Patil', /Not interested\s+completed\s+yes\s+not interested/],
-    ['Meena Das', /Declines\s+declined/],
-    ['Joseph Mathew', /Never answers\s+failed/],
-    ['Farida Begum', /Stops answering\s+failed/],
-    ['Gurpreet Gill', /Unreachable\s+failed could not be reached/],
-    ['Lakshmi Nair', /Answers late\s+completed\s+yes\s+interested/],
-    ['Rakesh Yadav', /Opts out\s+declined/],
-    ['Nikhil Joshi', /Inconclusive skills\s+completed\s+undecided\s+interested/],
+    ['Asha Rao', /Passes\s+Completed\s+yes\s+interested/],
+    ['Imran Khan', /Knocked out\s+Completed\s+no/],
+    ['Kavita Singh', /Fails skills\s+Completed\s+no/],
+    ['Suresh Patil', /Not interested\s+Completed\s+yes\s+not interested/],
+    ['Meena Das', /Declines\s+Declined/],
+    ['Joseph Mathew', /Never answers\s+Failed/],
+    ['Farida Begum', /Stops answering\s+Failed/],
+    ['Gurpreet Gill', /Unreachable\s+Failed could not be reached/],
+    ['Lakshmi Nair', /Answers late\s+Completed\s+yes\s+interested/],
+    ['Rakesh Yadav', /Opts out\s+Declined/],
+    ['Nikhil Joshi', /Inconclusive skills\s+Completed\s+undecided\s+interested/],
   ] as const)
     assert.match(await row(name), text)
   await checkPage(page, 'a-first-4')
